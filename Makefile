@@ -1,0 +1,37 @@
+# make demo and make test each work as the first command in a fresh clone.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: install demo test check format bench clean
+
+install: $(READY)
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $(READY)
+
+demo: $(READY)
+	$(BIN)/linkwise demo --out demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# make bench DATA=DIR, a folder with the data sets as NAME.npz
+bench: $(READY)
+	$(BIN)/python benchmarks/untouched.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/usps.py $(if $(DATA),--data $(DATA))
+
+clean:
+	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

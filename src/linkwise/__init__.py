@@ -1,0 +1,87 @@
+"""Constrained clustering: data plus a few answers "same or different" in, clusters out.
+
+>>> from linkwise import CCSKL, Constraints
+>>> from sklearn.datasets import load_iris
+>>> links = Constraints(must_link=[(0, 5), (51, 60)], cannot_link=[(0, 51), (60, 120)])
+>>> model = CCSKL(n_clusters=3, random_state=0).fit(load_iris().data, constraints=links)
+>>> model.labels_.shape
+(150,)
+
+Names are imported when first used, so that ``import linkwise`` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Closure, Constraints, Pair, as_constraints, sample_pairs
+    from linkwise.estimators import (
+        CCSKL,
+        KernelKMeans,
+        OptimalKernelKMeans,
+        PropagatedSpectralClustering,
+        SignedSpectralClustering,
+    )
+    from linkwise.evaluate import kept, scores
+    from linkwise.exceptions import (
+        ConstraintWarning,
+        ConvergenceWarning,
+        InfeasibleConstraints,
+        MissingExtra,
+    )
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "CCSKL": "estimators",
+    "Closure": "constraints",
+    "ConstraintWarning": "exceptions",
+    "Constraints": "constraints",
+    "ConvergenceWarning": "exceptions",
+    "InfeasibleConstraints": "exceptions",
+    "KernelKMeans": "estimators",
+    "MissingExtra": "exceptions",
+    "OptimalKernelKMeans": "estimators",
+    "Pair": "constraints",
+    "PropagatedSpectralClustering": "estimators",
+    "SignedSpectralClustering": "estimators",
+    "as_constraints": "constraints",
+    "kept": "evaluate",
+    "sample_pairs": "constraints",
+    "scores": "evaluate",
+}
+_ROOMS = (
+    "constraints", "datasets", "embedding", "estimators", "evaluate", "exceptions", "graph",
+    "kernel", "linalg", "partition", "plot",
+)  # fmt: skip
+
+__all__ = [  # noqa: RUF022  (the order of use)
+    "Constraints",
+    "Pair",
+    "Closure",
+    "as_constraints",
+    "sample_pairs",
+    "CCSKL",
+    "OptimalKernelKMeans",
+    "KernelKMeans",
+    "PropagatedSpectralClustering",
+    "SignedSpectralClustering",
+    "kept",
+    "scores",
+    "InfeasibleConstraints",
+    "ConstraintWarning",
+    "ConvergenceWarning",
+    "MissingExtra",
+]
+
+
+def __getattr__(name):
+    if name in _HOME:
+        return getattr(import_module(f"linkwise.{_HOME[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"linkwise.{name}")
+    raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -1,0 +1,108 @@
+"""The one door for what users pass to an estimator. Inside it, everything is trusted."""
+
+import os
+import sys
+import warnings
+from types import FrameType
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from linkwise.constraints import as_constraints
+from linkwise.exceptions import ConstraintWarning
+
+MEMORY_SHARE = 0.7  # of the machine's memory that a dense method may plan to use
+
+
+def check_points(estimator, X, *, reset=True):
+    """Return X as a finite float32 or float64 array or csr_array, checked by scikit-learn."""
+    X = validate_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        reset=reset,
+        ensure_min_samples=2 if reset else 1,
+    )
+    return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def check_affinity(W, *, square, nonnegative):
+    """Refuse a precomputed matrix that cannot be one."""
+    if square and W.shape[0] != W.shape[1]:
+        raise ValueError(f'"precomputed" needs a square matrix; got X of shape {W.shape}')
+    if nonnegative and W.min() < 0:
+        raise ValueError(
+            f"an affinity is never negative; X has {W.min():.3g} (cannot-links go into constraints)"
+        )
+    if square and abs(W - W.T).max() > 1e-5 * abs(W).max():
+        raise ValueError("the matrix in X is not symmetric; pass (X + X.T) / 2 if that is meant")
+
+
+def check_n_clusters(n_clusters, n):
+    """Refuse more clusters than points."""
+    if n_clusters > n:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than n_samples={n}: ask for at most {n} clusters"
+        )
+
+
+def check_memory(n, dtype, *, copies, instead):
+    """Refuse what would not fit: ``copies`` arrays of n x n."""
+    need = copies * n * n * np.dtype(dtype).itemsize
+    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if need > MEMORY_SHARE * have:
+        raise MemoryError(
+            f"n_samples={n} needs about {need / 2**30:.1f} GiB for {copies} matrices of n x n; "
+            f"this machine has {have / 2**30:.1f} GiB: {instead}"
+        )
+
+
+def inside_resampling():
+    """Tell whether scikit-learn's cross-validation is what called fit.
+
+    It hands over a part of the rows without a word. Pairs that name other rows are then meant
+    to be left out (with sample_id), or cannot be told (with row numbers); anywhere else an
+    unknown id is a mistake. The final refit of a search is an ordinary call.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "sklearn.model_selection._validation":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def check_constraints(constraints, n, sample_id=None, *, on_conflict="raise"):
+    """Return the constraints, and the same pairs by row number.
+
+    Pairs of weight 0 say nothing and are left out of both; so are, inside scikit-learn's
+    cross-validation, pairs with an end outside the rows at hand, and with
+    ``on_conflict="drop"`` the cannot-links that contradict must-links (with a warning).
+    """
+    given = as_constraints(constraints)
+    if sample_id is not None and len(sample_id) != n:
+        raise ValueError(f"sample_id needs one id per row of X, {n}; got {len(sample_id)}")
+    given = given.active()
+    if given and inside_resampling():
+        if sample_id is None:
+            raise ValueError(
+                "cross-validation passes a part of the rows, and constraints that name row "
+                "numbers of the whole would fall on the wrong points: pass sample_id, one id per "
+                "row, and constraints that name these ids"
+            )
+        given = given.restrict(sample_id)
+    if on_conflict == "raise":
+        given.check()
+    elif on_conflict == "drop":
+        given, dropped = given.drop_conflicts()
+        if dropped:
+            a, b = next(iter(dropped))[:2]
+            warnings.warn(
+                f"{dropped.n_pairs} cannot-links contradict must-links and were dropped, "
+                f"({a!r}, {b!r}) first; see constraints.conflict()",
+                ConstraintWarning,
+                stacklevel=3,
+            )
+    return given, given.resolve(sample_id, n=n)

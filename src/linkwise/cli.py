@@ -1,0 +1,392 @@
+"""The command line: fit, check, methods, demo.
+
+Exit codes: 0, 2 a wrong command line, 3 wrong data, 4 links that cannot all hold (--strict).
+NumPy is imported inside the commands, so that --help and --version are quick.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+from linkwise import __version__
+from linkwise.exceptions import InfeasibleConstraints, MissingExtra
+
+METHODS = {
+    "ccskl": "CCSKL",
+    "optimal-kernel": "OptimalKernelKMeans",
+    "kernel-kmeans": "KernelKMeans",
+    "propagation": "PropagatedSpectralClustering",
+    "signed": "SignedSpectralClustering",
+}
+REMEDIES = {
+    FileNotFoundError: "no such file; check the path",
+    IsADirectoryError: "is a folder; name a file",
+    PermissionError: "not permitted; check who may read and write there",
+}
+OUTPUTS = (".csv", ".tsv", ".npy")
+SHOWN = 5  # violations in a summary
+
+
+class UsageError(Exception):
+    """The command line itself is wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that leaves the printing of errors to main."""
+
+    def error(self, message):
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def whole(low, high=float("inf")):
+    """Return a reader of whole numbers low..high."""
+
+    def read(text):
+        if not (text.isdecimal() and low <= int(text) <= high):
+            limit = f"in {low}..{high}" if high < float("inf") else f">= {low}"
+            raise argparse.ArgumentTypeError(f"expected a whole number {limit}, got {text!r}")
+        return int(text)
+
+    return read
+
+
+def parser():
+    """Return the parser of the whole command line."""
+    top = Parser(
+        prog="linkwise",
+        description='Cluster data by a few answers "same" or "different".',
+        epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong data, 4 links that cannot all "
+        "hold (with --strict).",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"linkwise {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(run):
+        text = run.__doc__
+        added = commands.add_parser(run.__name__, help=text, description=text, allow_abbrev=False)
+        added.set_defaults(run=run)
+        return added
+
+    def add_columns(added):
+        add = added.add_argument
+        add("--id-column", metavar="C", help="column of ids, by name or number; links name them")
+        add(
+            "--columns",
+            metavar="A,B",
+            type=lambda text: text.split(","),
+            help="columns to cluster by, by name or number; default all but the ids",
+        )
+
+    def add_judgement(added):
+        add = added.add_argument
+        add("--strict", action="store_true", help="exit 4 if the links cannot all hold")
+        add("--json", action="store_true", help="print one JSON object")
+
+    added = command(fit)
+    add = added.add_argument
+    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or - for csv on stdin")
+    add("--links", metavar="LINKS", help=".csv, .tsv or .jsonl file, or -")
+    add("-k", type=whole(1), required=True, metavar="K", help="number of clusters")
+    add(
+        "--method",
+        choices=METHODS,
+        default="ccskl",
+        metavar="NAME",
+        help=f"{', '.join(METHODS)}; default ccskl",
+    )
+    add_columns(added)
+    add("--standardize", action="store_true", help="give every column mean 0 and variance 1")
+    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
+    add_judgement(added)
+    add("--quiet", action="store_true", help="print no summary")
+    add("--force", action="store_true", help="overwrite the output")
+    add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
+
+    added = command(check)
+    add = added.add_argument
+    add("links", metavar="LINKS", help=".csv, .tsv or .jsonl file, or -")
+    add("--data", metavar="DATA", help="the points, to check that links name them")
+    add("-k", type=whole(1), metavar="K", help="number of clusters the links must fit in")
+    add_columns(added)
+    add_judgement(added)
+
+    added = command(methods)
+    added.add_argument("--json", action="store_true", help="print a JSON list")
+
+    added = command(demo)
+    added.add_argument("--out", default="demo", metavar="DIR", help="folder to write to")
+    return top
+
+
+def method_class(name):
+    """Return the estimator of a method."""
+    return getattr(import_module("linkwise.estimators"), METHODS[name])
+
+
+def read_both(args):
+    """Return (points, links) of the files named, None for one that is not."""
+    from linkwise.tables import read_links, read_points
+
+    if args.data == "-" and args.links == "-":
+        raise UsageError("DATA and LINKS are both -; standard input is one of them only")
+    points = links = None
+    if args.data is not None:
+        points = read_points(args.data, id_column=args.id_column, columns=args.columns)
+    if args.links is not None:
+        try:
+            links = read_links(args.links)
+        except (TypeError, ValueError, RecursionError) as error:
+            file = "standard input" if args.links == "-" else args.links
+            place = "" if str(error).startswith(file) else f"{file}: "
+            raise ValueError(f"{place}{error}") from error
+    if points and links:
+        check_ends(links, points, args)
+    return points, links
+
+
+def check_ends(links, points, args):
+    """Refuse links that name no row of the data."""
+    n, named = len(points.X), links.ids.tolist()
+    if points.ids is None:
+        unknown = [a for a in named if isinstance(a, str) or not 0 <= a < n]
+        fault = (
+            f"is not a row number of {args.data}, 0..{n - 1}; correct it, or tell the column of "
+            "ids by --id-column"
+        )
+    else:
+        known = set(points.ids)
+        unknown = [a for a in named if str(a) not in known]
+        fault = f"is not an id in {args.data}; correct the link, or remove it"
+    if unknown:
+        pair = next(pair for pair in links if unknown[0] in pair[:2])
+        raise ValueError(
+            f"{args.links}: the link {pair.a!r}, {pair.b!r}: {unknown[0]!r} {fault} "
+            f"({len(unknown)} such in all)"
+        )
+
+
+def as_dict(pair, name):
+    """Return a pair as JSON has it."""
+    kind = "must" if pair.sign > 0 else "cannot"
+    return {"a": name(pair.a), "b": name(pair.b), "kind": kind, "weight": pair.weight}
+
+
+def fit(args):
+    """Cluster the points of a file."""
+    check_output_arguments(args)
+    points, links = read_both(args)
+    from linkwise.constraints import Constraints
+    from linkwise.constraints.conflicts import explain
+    from linkwise.tables import label_text, write_labels
+
+    X, ids = points
+    links = links or Constraints()
+    if len(X) < max(args.k, 2):
+        raise ValueError(
+            f"{args.data} has {len(X)} row(s), too few for {args.k} clusters; -k is at most the "
+            "number of rows, and one row is no clustering"
+        )
+    if args.strict and (conflict := links.conflict(args.k)) is not None:
+        raise InfeasibleConstraints(
+            f"{args.links}: the links cannot all hold in {args.k} clusters: {explain(conflict)}; "
+            "correct or remove one of them",
+            conflict,
+        )
+    model = method_class(args.method)(args.k, on_conflict="drop", random_state=args.seed)
+    started = time.perf_counter()
+    if args.standardize:
+        from sklearn.preprocessing import StandardScaler
+
+        X = StandardScaler().fit_transform(X)
+    labels = model.fit_predict(X, constraints=links, sample_id=ids)
+    seconds = round(time.perf_counter() - started, 3)
+
+    report = outcome(labels, links, ids, args) | {"seconds": seconds, "output": args.output}
+    if args.output == "-":
+        sys.stdout.write(label_text(labels, ids))
+    else:
+        write_labels(args.output, labels, ids, force=args.force)
+    if args.json:
+        print(json.dumps(report))
+    elif not args.quiet:
+        print(summary(report), file=sys.stderr)
+    return 0
+
+
+def check_output_arguments(args):
+    """Refuse an output that cannot be, before anything is read."""
+    if args.output == "-":
+        if args.json:
+            raise UsageError("--json needs stdout for itself; name a file for the labels by -o")
+        return
+    output = Path(args.output)
+    if output.suffix.lower() not in OUTPUTS:
+        raise UsageError(f"-o {output}: expected a name that ends in {', '.join(OUTPUTS)}, or -")
+    if os.path.realpath(output) in (os.path.realpath(p) for p in (args.data, args.links) if p):
+        raise UsageError(f"-o {output} is what is read; name another file")
+    from linkwise.tables import check_output
+
+    check_output(output, force=args.force)
+
+
+def outcome(labels, links, ids, args):
+    """Return what came of a fit: sizes, links kept and not kept."""
+    import numpy as np
+
+    broken = links.resolve(ids, n=len(labels)).violated(labels)
+    kept = links.select(~broken)
+    return {
+        "method": args.method,
+        "n": len(labels),
+        "k": args.k,
+        "sizes": np.bincount(labels, minlength=args.k).tolist(),
+        "links": {
+            "given": links.n_pairs,
+            "kept": kept.n_pairs,
+            "must": links.n_must,
+            "cannot": links.n_cannot,
+            "kept_must": kept.n_must,
+            "kept_cannot": kept.n_cannot,
+        },
+        "violations": [as_dict(pair, int if ids is None else str) for pair in links.select(broken)],
+        "dropped": links.drop_conflicts()[1].n_pairs,
+    }
+
+
+def summary(report):
+    """Return the outcome of a fit in words."""
+    links, broken = report["links"], report["violations"]
+    sizes = ", ".join(map(str, report["sizes"][:20])) + (", ..." if report["k"] > 20 else "")
+    lines = ["{method}: n = {n}, k = {k}, sizes {}, {seconds:.2f} s".format(sizes, **report)]
+    if links["given"]:
+        lines.append(
+            f"links kept: {links['kept']} of {links['given']} (must {links['kept_must']} of "
+            f"{links['must']}, cannot {links['kept_cannot']} of {links['cannot']})"
+        )
+    lines += [f"  not kept: {p['a']} {p['kind']} be with {p['b']}" for p in broken[:SHOWN]]
+    if len(broken) > SHOWN:
+        lines.append(f"  and {len(broken) - SHOWN} more; --json lists all")
+    return "\n".join(lines)
+
+
+def check(args):
+    """Say what links imply, and whether they can all hold."""
+    if args.data is None and (args.id_column or args.columns):
+        raise UsageError("--id-column and --columns tell how to read --data; name it too")
+    _, links = read_both(args)
+    from linkwise.constraints.conflicts import explain
+
+    possible, contradicted = links.drop_conflicts()
+    closure = possible.closure()
+    conflict = links.conflict(args.k)
+    report = {
+        "pairs": links.n_pairs,
+        "must": links.n_must,
+        "cannot": links.n_cannot,
+        "points": len(links.ids),
+        "repeated": links.n_pairs - links.merged().n_pairs,
+        "groups": len(closure.groups()),
+        "largest_group": max(map(len, closure.groups()), default=0),
+        "groups_apart": len(closure.cannot),
+        "contradicted": contradicted.n_pairs,
+        "conflict": None if conflict is None else explain(conflict),
+        "conflict_pairs": [as_dict(pair, type(pair.a)) for pair in conflict or ()],
+    }
+    print(json.dumps(report) if args.json else findings(report, args.k))
+    return 4 if args.strict and conflict is not None else 0
+
+
+def findings(report, k):
+    """Return what was found about links in words."""
+    lines = [
+        "links: {pairs} (must {must}, cannot {cannot}, repeated {repeated}), points: {points}",
+        "groups joined by must-links: {groups}, largest: {largest_group}, "
+        "pairs of groups apart: {groups_apart}",
+    ]
+    within = "" if k is None else f" in {k} clusters"
+    if report["conflict"] is not None:
+        lines.append("cannot all hold{within}: {conflict}")
+        if report["contradicted"]:
+            lines.append("contradicted cannot-links, left out by fit: {contradicted}")
+    elif k is None or k <= 2:
+        lines.append("all can hold{within}")
+    else:
+        lines.append("no contradiction found{within} (a search, not a proof)")
+    return "\n".join(lines).format(within=within, **report)
+
+
+def methods(args):
+    """List the methods."""
+    rows = [
+        {
+            "name": name,
+            "class": METHODS[name],
+            "links": "soft",
+            "memory": "n^2" if getattr(method_class(name), "_dense", False) else "n k",
+            "summary": method_class(name).__doc__.strip().split("\n")[0],
+        }
+        for name in METHODS
+    ]
+    if args.json:
+        print(json.dumps(rows))
+        return 0
+    table = [list(rows[0]), *(list(row.values()) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        print("  ".join(map(str.ljust, row, widths)).rstrip())
+    return 0
+
+
+def demo(args):
+    """Show what a few links change, on made-up data."""
+    import_module("linkwise.demo").run(args.out)
+    return 0
+
+
+def say(kind, text):
+    """Print one line to stderr."""
+    print(f"linkwise: {kind}: {' '.join(str(text).split())}", file=sys.stderr)
+
+
+def reason(error):
+    """Return what an error says, without Python's decoration."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {REMEDIES.get(type(error), error.strerror)}"
+    return str(error) or type(error).__name__
+
+
+def main(argv=None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("default", UserWarning)
+            warnings.simplefilter("default", RuntimeWarning)
+            warnings.showwarning = lambda message, *_, **__: say("warning", message)
+            args = parser().parse_args(argv)
+            code = args.run(args)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # --help and --version
+        return int(stop.code or 0)
+    except KeyboardInterrupt:
+        say("error", "interrupted")
+        return 130
+    except BrokenPipeError:  # the reader of stdout has seen enough; Python must not flush again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (UsageError, FileExistsError) as error:
+        say("error", reason(error))
+        return 2
+    except InfeasibleConstraints as error:
+        say("error", error)
+        return 4
+    except (ValueError, OSError, MemoryError, MissingExtra) as error:
+        say("error", reason(error))
+        return 3

@@ -1,0 +1,245 @@
+"""Find a smallest set of pairs that cannot all hold.
+
+Three kinds of contradiction, each a question of shortest paths or cliques:
+
+  any number of clusters   a cannot-link whose ends a chain of must-links joins;
+                           the smallest has the shortest chain
+  two clusters             a cycle with an odd number of cannot-links (Harary's
+                           balance theorem): exact. In the double cover, where
+                           each point v is two, v and v + n, a must-link joins
+                           points of one sheet and a cannot-link crosses, such a
+                           cycle through v is a path from v to v + n
+  k clusters               k + 1 must-link components pairwise kept apart, looked
+                           for greedily (whether k clusters suffice is graph
+                           colouring: None is no proof that they do)
+
+Whether there is a contradiction of the first two kinds costs O(m) and is exact.
+The smallest is found by two-sided breadth-first searches, each cut off at the
+best so far, and is exact unless their work passes BUDGET; then it is the best
+found. Pairs are codes 0..n-1; what comes back are positions in the list of pairs.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise.constraints.closure import component_pairs, components
+
+BUDGET = 2_000_000  # edges looked at, a second or two
+
+
+class Graph(NamedTuple):
+    """Adjacency lists: v's neighbours are neighbour[start[v]:start[v + 1]], by edge[...]."""
+
+    start: list
+    neighbour: list
+    edge: list
+
+
+def adjacency(n, ends):
+    """Return the undirected graph of edges (m, 2) on n points."""
+    tail, head = ends.T.ravel(), ends[:, ::-1].T.ravel()  # each edge both ways
+    order = np.argsort(tail, kind="stable")
+    start = np.r_[0, np.cumsum(np.bincount(tail, minlength=n))]
+    edge = order % max(len(ends), 1)
+    return Graph(start.tolist(), head[order].tolist(), edge.tolist())
+
+
+def shortest_path(graph, a, b, limit):
+    """Return (edges of a shortest path a..b with at most limit edges, or None; edges looked at)."""
+    start, neighbour, edge = graph
+    before = {a: (-1, -1)}, {b: (-1, -1)}  # point -> (the point before it, by which edge)
+    fronts = [[a], [b]]
+    depth = work = 0
+    while fronts[0] and fronts[1] and depth < limit:
+        side = int(len(fronts[0]) > len(fronts[1]))
+        here, there = before[side], before[1 - side]
+        grown = []
+        for v in fronts[side]:
+            work += start[v + 1] - start[v]
+            for t in range(start[v], start[v + 1]):
+                w = neighbour[t]
+                if w not in here:
+                    here[w] = v, edge[t]
+                    if w in there:
+                        return _trace(before[0], w)[::-1] + _trace(before[1], w), work
+                    grown.append(w)
+        fronts[side] = grown
+        depth += 1
+    return None, work
+
+
+def _trace(before, v):
+    edges = []
+    v, e = before[v]
+    while e >= 0:
+        edges.append(e)
+        v, e = before[v]
+    return edges
+
+
+def smallest_path(graph, queries, *, at_least, budget):
+    """Return (i, edges): the shortest of the shortest paths between queries (q, 2)."""
+    best, limit = None, np.inf
+    for i, (a, b) in enumerate(queries.tolist()):
+        path, work = shortest_path(graph, a, b, limit)
+        if path is not None:
+            best, limit = (i, path), len(path) - 1
+        budget -= work + 10
+        if limit < at_least or budget < 0:
+            break
+    return best
+
+
+def contradicted(n, ends, sign):
+    """Return which pairs are cannot-links inside a must-link component, bool (m,)."""
+    component = components(n, ends[sign > 0])
+    return (sign < 0) & (component[ends[:, 0]] == component[ends[:, 1]])
+
+
+def must_path_conflict(n, ends, sign, *, budget=BUDGET):
+    """Return a cannot-link and a shortest must-link path between its ends, or None."""
+    clash = np.flatnonzero(contradicted(n, ends, sign))
+    if not len(clash):
+        return None
+    must = np.flatnonzero(sign > 0)
+    direct = listed_both_ways(n, ends[must], ends[clash])
+    clash = clash[np.argsort(~direct, kind="stable")]
+    graph = adjacency(n, ends[must])
+    i, path = smallest_path(graph, ends[clash], at_least=1 if direct.any() else 2, budget=budget)
+    return np.r_[must[path], clash[i]]
+
+
+def listed_both_ways(n, must, cannot):
+    """Return which cannot-links are must-links as well, bool."""
+    must, cannot = np.sort(must, axis=1), np.sort(cannot, axis=1)
+    return np.isin(cannot[:, 0] * n + cannot[:, 1], must[:, 0] * n + must[:, 1])
+
+
+def odd_cycle_conflict(n, ends, sign, *, budget=BUDGET):
+    """Return a cycle with an odd number of cannot-links, or None: two clusters suffice."""
+    crossing = (sign < 0) * n
+    a, b = ends.T
+    cover = np.stack([np.r_[a, a + n], np.r_[b + crossing, (b + n - crossing)]], axis=1)
+    component = components(2 * n, cover)
+    cannot = ends[sign < 0]
+    direct = listed_both_ways(n, ends[sign > 0], cannot)
+    source = cannot[np.argsort(~direct, kind="stable"), 0]  # every such cycle has a cannot-link
+    source = source[component[source] == component[source + n]]
+    if not len(source):
+        return None
+    source = np.array(list(dict.fromkeys(source.tolist())))
+    graph = adjacency(2 * n, cover)
+    queries = np.stack([source, source + n], axis=1)
+    _, path = smallest_path(graph, queries, at_least=2 if direct.any() else 3, budget=budget)
+    walk = [e % len(ends) for e in path]
+    # A walk out and back along a handle uses the handle twice; the cycle is the rest.
+    times = Counter(walk)
+    return np.array([e for e in walk if times[e] == 1])
+
+
+def clique_conflict(n, ends, sign, n_clusters, *, budget=BUDGET):
+    """Return pairs that keep n_clusters + 1 components pairwise apart, or None if none was found.
+
+    The pairs are a cannot-link for each two components, and the must-link paths
+    inside each component that join the ends of its cannot-links.
+    """
+    must, cannot = np.flatnonzero(sign > 0), np.flatnonzero(sign < 0)
+    component = components(n, ends[must])
+    clique = greedy_clique(component_pairs(component, ends[cannot]), n_clusters + 1, budget)
+    if clique is None:
+        return None
+    cannot = cannot[np.isin(component[ends[cannot]], clique).all(axis=1)]
+    sides = np.sort(component[ends[cannot]], axis=1)
+    _, which = np.unique(sides[:, 0] * n + sides[:, 1], return_inverse=True)
+    cannot = cannot[np.argsort(which, kind="stable")]
+
+    used = np.zeros(n, dtype=bool)
+    chosen = []
+    for links in np.split(
+        cannot, np.cumsum(np.bincount(which))[:-1]
+    ):  # between two components; ends in use already need no further must-link
+        link = links[np.argmax(used[ends[links]].sum(axis=1))]
+        used[ends[link]] = True
+        chosen.append(link)
+
+    graph = adjacency(n, ends[must])
+    joined: dict = {}
+    for c in clique:
+        first, *others = np.flatnonzero(used & (component == c)).tolist()
+        for other in others:
+            joined |= dict.fromkeys(shortest_path(graph, first, other, np.inf)[0])
+    return np.r_[must[list(joined)], chosen].astype(np.int64)
+
+
+def greedy_clique(edges, size, budget):
+    """Return the points of a clique of the given size, or None if greedy search finds none."""
+    for _ in range(50):  # a member has size - 1 neighbours; a few rounds of peeling do most
+        degree = np.bincount(edges.ravel(), minlength=1)
+        keep = (degree[edges] >= size - 1).all(axis=1)
+        if keep.all():
+            break
+        edges = edges[keep]
+    near: dict = {}
+    for a, b in edges.tolist():
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    for v in sorted(near, key=lambda v: -len(near[v])):
+        clique, candidates = [v], near[v]
+        while len(clique) < size <= len(clique) + len(candidates) and budget > 0:
+            few = len(candidates) <= 200  # then it is cheap to look one step ahead
+            inside = {u: len(near[u] & candidates) if few else len(near[u]) for u in candidates}
+            u = max(inside, key=lambda u: inside[u])
+            clique.append(u)
+            budget -= len(candidates) * (len(candidates) if few else 1)
+            candidates = candidates & near[u]
+        if len(clique) == size:
+            return clique
+        if budget <= 0:
+            return None
+    return None
+
+
+def find_conflict(n, ends, sign, n_clusters=None, *, budget=BUDGET):
+    """Return positions of pairs that cannot all hold (in n_clusters clusters), or None."""
+    if n_clusters is not None and n_clusters < 1:
+        raise ValueError(f"n_clusters must be at least 1, got {n_clusters}")
+    if n_clusters == 1:
+        cannot = np.flatnonzero(sign < 0)
+        return cannot[:1] if len(cannot) else None
+    if n_clusters == 2:
+        return odd_cycle_conflict(n, ends, sign, budget=budget)
+    found = must_path_conflict(n, ends, sign, budget=budget)
+    if found is None and n_clusters is not None:
+        found = clique_conflict(n, ends, sign, n_clusters, budget=budget)
+    return found
+
+
+def explain(conflict, *, shown=10):
+    """Return pairs as a sentence: "b must be with c, c must be with d, but b cannot be with d"."""
+    pairs = list(conflict)
+    must = [(p.a, p.b) for p in pairs if p.sign > 0]
+    cannot = [(p.a, p.b) for p in pairs if p.sign < 0]
+    must = _phrases(_chained(must), "must be with", "must-links", shown)
+    cannot = _phrases(_chained(cannot), "cannot be with", "cannot-links", shown)
+    return ", but ".join(part for part in (must, cannot) if part)
+
+
+def _chained(pairs):
+    """Turn pairs around so that each begins where the one before it ended."""
+    pairs = list(pairs)
+    if len(pairs) > 1 and pairs[0][0] in pairs[1] and pairs[0][1] not in pairs[1]:
+        pairs[0] = pairs[0][::-1]
+    for i in range(1, len(pairs)):
+        if pairs[i][1] == pairs[i - 1][1]:
+            pairs[i] = pairs[i][::-1]
+    return pairs
+
+
+def _phrases(pairs, verb, noun, shown):
+    text = [f"{a} {verb} {b}" for a, b in pairs]
+    if len(text) > shown:
+        half = shown // 2
+        text[half:-half] = [f"... ({len(text) - 2 * half} more {noun}) ..."]
+    return ", ".join(text)

@@ -1,0 +1,55 @@
+"""Accept whatever is obviously constraints."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+
+from linkwise.constraints.ids import as_array
+from linkwise.constraints.pairs import Constraints
+
+ACCEPTED = (
+    "constraints must be a Constraints object, a (must_link, cannot_link) tuple, a dict with these "
+    "keys, rows (id_a, id_b, kind[, weight]) as a list, an array or a data frame, "
+    "a signed sparse matrix, or None"
+)
+PARTS = {"must_link", "cannot_link", "must_weight", "cannot_weight"}
+
+
+def as_constraints(constraints):
+    """Return a Constraints object from anything that plainly says the same.
+
+    Parameters
+    ----------
+    constraints : None (no pairs), Constraints, a (must_link, cannot_link) tuple, a
+        dict with these keys, rows (id_a, id_b, kind[, weight]) as a list, an
+        (m, 3) or (m, 4) array, a dict of columns or a data frame, or a signed
+        sparse matrix. A tuple of length 2 is always (must_link, cannot_link); a
+        dense square matrix goes through Constraints.from_matrix.
+
+    Examples
+    --------
+    >>> as_constraints(([(0, 5), (3, 8)], [(0, 9)]))
+    Constraints(2 must-links, 1 cannot-link)
+    >>> as_constraints([("a", "b", "must"), ("a", "c", "cannot")])
+    Constraints(1 must-link, 1 cannot-link)
+    """
+    if constraints is None:
+        return Constraints()
+    if isinstance(constraints, Constraints):
+        return constraints
+    if sparse.issparse(constraints):
+        return Constraints.from_matrix(constraints)
+    if isinstance(constraints, Mapping) and constraints.keys() <= PARTS:
+        return Constraints(**constraints)
+    if isinstance(constraints, Mapping) or hasattr(constraints, "columns"):
+        return Constraints.from_table(constraints)
+    if isinstance(constraints, tuple) and len(constraints) == 2:
+        return Constraints(*constraints)
+    if isinstance(constraints, list | tuple | np.ndarray):
+        rows = as_array(constraints, "constraints")
+        if rows.size == 0 or (rows.ndim == 2 and rows.shape[1] in (3, 4)):
+            return Constraints.from_table(rows)
+        raise TypeError(f"{ACCEPTED}; got a {type(constraints).__name__} of shape {rows.shape}")
+    hint = "; a file is read by Constraints.read(path)" if isinstance(constraints, str) else ""
+    raise TypeError(f"{ACCEPTED}; got {type(constraints).__name__}{hint}")

@@ -1,0 +1,209 @@
+"""Names of points: integers or strings, never floats, never both.
+
+Every id that enters the library passes here. Inside, ids are an int64 array or
+an object array of str, and pairs are codes 0..u-1 into the u distinct ids.
+
+`at(i)` in the signatures below names the i-th entry in an error message, for
+example "must_link[3]" or "links.csv, line 4".
+"""
+
+import numbers
+from collections import defaultdict
+from itertools import count
+
+import numpy as np
+
+
+def as_array(values, name):
+    """Return values as an array in which every element keeps its own type.
+
+    NumPy would turn the list [(1, "a")] into strings and [(True, 2)] into
+    integers without a word; lists therefore become object arrays.
+    """
+    iterable = hasattr(values, "__iter__") or hasattr(values, "__array__")
+    if isinstance(values, str | bytes) or not iterable:
+        raise TypeError(f"{name} must be a list or an array, got {values!r}")
+    if isinstance(values, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(values), np.array(None), values.data)
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    values = values if isinstance(values, list | tuple) else list(values)
+    try:
+        return np.array(values, dtype=object)
+    except ValueError:  # rows of unequal length
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array
+
+
+def as_ids(values, at):
+    """Return an array of ids as int64 or as objects of type str, same shape."""
+    kind = values.dtype.kind
+    if values.size == 0:
+        return np.empty(values.shape, dtype=np.int64)
+    if kind == "i":
+        return values.astype(np.int64)
+    if kind in "uf":
+        return _from_numbers(values, at)
+    if kind in "OUT":
+        return _from_objects(values.astype(object), at)
+    raise TypeError(f"{at(0)}: an id must be an integer or a string, got {values.dtype} values")
+
+
+def _from_numbers(values, at):
+    # Integers from 2^53 on are not all floats: such an id may be another one rounded.
+    limit = 2**53 if values.dtype.kind == "f" else 2**63 - 1
+    with np.errstate(invalid="ignore"):
+        bad = ~((values == np.trunc(values)) & (abs(values) <= limit))
+    if bad.any():
+        i = np.argwhere(bad)[0]
+        _refuse(values[tuple(i)], at(i[0]))
+    return values.astype(np.int64)
+
+
+def _from_objects(values, at):
+    flat = values.ravel().tolist()
+    width = len(flat) // len(values)
+    types = set(map(type, flat))
+    if types != {str} and types != {int}:
+        flat = [_plain(v, at, i // width) for i, v in enumerate(flat)]
+        types = set(map(type, flat))
+    if types == {int, str}:
+        number = next(v for v in flat if isinstance(v, int))
+        text = next(v for v in flat if isinstance(v, str))
+        raise TypeError(
+            f"{at(_first(type(v) is not type(flat[0]) for v in flat) // width)}: integer and "
+            f"string ids are mixed, such as {number!r} and {text!r}; "
+            "use one kind, for example str(id) throughout"
+        )
+    if types == {int}:
+        try:
+            return np.array(flat, dtype=np.int64).reshape(values.shape)
+        except OverflowError:
+            i = _first(not -(2**63) <= v < 2**63 for v in flat)
+            _refuse(flat[i], at(i // width))
+    if "" in flat:
+        _refuse("", at(flat.index("") // width))
+    out = np.empty(len(flat), dtype=object)
+    out[:] = flat
+    return out.reshape(values.shape)
+
+
+def _first(flags):
+    return next(i for i, flag in enumerate(flags) if flag)
+
+
+def _plain(value, at, i):
+    """Return one id as a plain int or str."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float | np.floating) and value.is_integer() and abs(float(value)) <= 2**53:
+        return int(value)
+    _refuse(value, at(i))
+
+
+def _refuse(value, where):
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if value is None or (isinstance(value, str) and not value) or (is_number and value != value):
+        raise ValueError(f"{where}: an id is missing (got {value}); remove or complete the entry")
+    if is_number:
+        raise ValueError(f"{where}: {value} is not usable as an id; use 64-bit integers or strings")
+    raise TypeError(
+        f"{where}: an id must be an integer or a string, got {value!r} of type "
+        f"{type(value).__name__}"
+    )
+
+
+def as_pairs(values, name):
+    """Return (m, 2) ids, checked; name is the argument in messages."""
+    array = as_array(values, name)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(
+            f"{name} must be pairs of ids, shape (m, 2), got shape {array.shape}; "
+            "one pair alone is written [(a, b)]"
+        )
+    return check_ends(as_ids(array, lambda i: f"{name}[{i}]"), lambda i: f"{name}[{i}]")
+
+
+def check_ends(ends, at):
+    """Return (m, 2) ids, or refuse the first pair of a point with itself."""
+    same = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    if len(same):
+        i = same[0]
+        raise ValueError(f"{at(i)}: {ends.item(i, 0)!r} is paired with itself; remove the pair")
+    return ends
+
+
+def as_sample_id(sample_id, n=None):
+    """Return one distinct id per row."""
+    ids = as_array(sample_id, "sample_id")
+    if ids.ndim != 1:
+        raise ValueError(f"sample_id must be one id per row, got shape {ids.shape}")
+    if n is not None and len(ids) != n:
+        raise ValueError(f"sample_id has {len(ids)} ids, the data have {n} rows; give one per row")
+    ids = as_ids(ids, lambda i: f"sample_id[{i}]")
+    n_distinct = len(set(ids.tolist())) if ids.dtype == object else len(np.unique(ids))
+    if n_distinct < len(ids):
+        codes = encode(ids)[1]
+        order = np.argsort(codes, kind="stable")
+        i = np.flatnonzero(np.diff(codes[order]) == 0)[0]
+        first, second = order[i], order[i + 1]
+        raise ValueError(
+            f"sample_id names {ids.item(first)!r} twice, at rows {first} and {second}; "
+            "ids must be unique"
+        )
+    return ids
+
+
+def join(first, second):
+    """Return two id arrays as one, stacked along axis 0."""
+    if first.size and second.size and first.dtype != second.dtype:
+        raise TypeError(
+            f"integer and string ids are mixed: {first.item(0)!r} here, {second.item(0)!r} there; "
+            "use one kind, for example str(id) throughout"
+        )
+    if first.size == 0:
+        return second
+    return first if second.size == 0 else np.concatenate([first, second])
+
+
+def encode(values):
+    """Return (ids, codes): the distinct ids ascending, and values = ids[codes]."""
+    if values.dtype != object:
+        ids, codes = np.unique(values, return_inverse=True)
+        return ids, codes.reshape(values.shape)
+    flat = values.ravel().tolist()
+    code: dict = defaultdict(count().__next__)  # in order of appearance
+    codes = np.fromiter(map(code.__getitem__, flat), np.int64, len(flat))
+    ids = np.empty(len(code), dtype=object)
+    ids[:] = list(code)
+    order = np.array(sorted(range(len(code)), key=ids.tolist().__getitem__), dtype=np.int64)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return ids[order], rank[codes].reshape(values.shape)
+
+
+def lookup(ids, among):
+    """Return for each id its position in `among`, or -1.
+
+    Integers on one side and strings on the other are compared as str(integer).
+    """
+    if ids.size and among.size and ids.dtype != among.dtype:
+        ids, among = _as_text(ids), _as_text(among)
+    if ids.size == 0 or among.size == 0:
+        return np.full(ids.shape, -1, dtype=np.int64)
+    if ids.dtype == object:
+        position = {name: i for i, name in enumerate(among.tolist())}
+        found = np.fromiter((position.get(v, -1) for v in ids.ravel().tolist()), np.int64, ids.size)
+        return found.reshape(ids.shape)
+    order = np.argsort(among, kind="stable")
+    place = order[np.minimum(np.searchsorted(among[order], ids), len(among) - 1)]
+    return np.where(among[place] == ids, place, -1)
+
+
+def _as_text(ids):
+    return ids if ids.dtype == object else ids.astype(str).astype(object)

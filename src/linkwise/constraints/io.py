@@ -1,0 +1,214 @@
+"""Pairs in files: csv, tsv and json lines.
+
+csv    a header with id_a, id_b, kind and, if wanted, weight, in any order; other
+       columns are ignored. A file without header has three or four columns in
+       that order. Ids become integers if all of them are written like integers
+       (7, not 007), else strings.
+jsonl  one object per line, {"a": 3, "b": 8, "kind": "must", "weight": 1}; ids
+       keep their type. An empty file is no pairs.
+
+A bad line is an error that names it. Files are UTF-8, and are written beside
+their place and then moved there, so that a reader never sees half of one.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import uuid
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.constraints.ids import as_array
+from linkwise.constraints.tables import COLUMNS, find_columns, is_header, kind_of, links_of
+
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+DELIMITER = {"csv": ",", "tsv": "\t"}
+INTEGER = re.compile(r"\s*(0|-?[1-9][0-9]{0,18})\s*")
+BATCH = 10_000  # lines of json read at once
+EXPECTED = "id_a, id_b, kind and, if wanted, weight"
+
+
+def file_format(path, format=None):
+    """Return "csv", "tsv" or "jsonl", as told or by the file's suffix."""
+    if format is None:
+        name = (
+            getattr(path, "name", "") if hasattr(path, "read") or hasattr(path, "write") else path
+        )
+        format = FORMATS.get(Path(str(name)).suffix.lower())
+        if format is None:
+            raise ValueError(
+                f"{_name(path)}: cannot tell the format; name it .csv, .tsv, .jsonl or .ndjson, "
+                'or pass format="csv"'
+            )
+    if format not in ("csv", "tsv", "jsonl"):
+        raise ValueError(f"format must be 'csv', 'tsv' or 'jsonl', got {format!r}")
+    return format
+
+
+def _name(path):
+    return str(getattr(path, "name", path))
+
+
+def read_text(path):
+    """Return what a path or an open file holds, as text without byte order mark."""
+    raw = path.read() if hasattr(path, "read") else Path(path).read_bytes()
+    try:
+        text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{_name(path)}, line {line}: not UTF-8 text; save the file as UTF-8"
+        ) from error
+    return text.removeprefix("\ufeff")
+
+
+def read_links(path, format=None):
+    """Return Links from a path or an open file."""
+    format = file_format(path, format)
+    text = read_text(path)
+    if format == "jsonl":
+        return _read_jsonl(text, _name(path))
+    if not text.strip():
+        raise ValueError(f"{_name(path)} is empty: expected at least a header, {EXPECTED}")
+    return _read_csv(text, _name(path), DELIMITER[format])
+
+
+def _csv_reader(text, delimiter):
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+
+
+def _csv_cells(text, name, delimiter):
+    """Return (cells, widths): all cells in one list, and the length of each row not blank."""
+    reader = _csv_reader(text, delimiter)
+    cells, widths = [], []
+    try:
+        for row in reader:
+            if row:
+                cells += row
+                widths.append(len(row))
+    except csv.Error as error:
+        raise ValueError(
+            f"{name}, line {reader.line_num}: {error}; the file may be cut short"
+        ) from error
+    return cells, widths
+
+
+def _read_csv(text, name, delimiter):
+    cells, widths = _csv_cells(text, name, delimiter)
+    width = widths[0]
+    first = cells[:width]
+
+    def line(i):  # counted anew, for the one line an error names: rows may span lines
+        reader = _csv_reader(text, delimiter)
+        number, row = next(islice(((reader.line_num, row) for row in reader if row), i, None))
+        return f"{name}, line {number}", row
+
+    has_header = is_header(first)
+    if has_header:
+        place = find_columns(first)
+    elif width in (3, 4) and kind_of(first[2]):
+        place = {"a": 0, "b": 1, "kind": 2, "weight": 3 if width == 4 else None}
+    else:
+        raise ValueError(f"{line(0)[0]}: neither a header nor a pair: {first}; expected {EXPECTED}")
+    if set(widths) != {width}:
+        where, row = line(next(i for i, w in enumerate(widths) if w != width))
+        raise ValueError(
+            f"{where}: expected {width} fields, got {len(row)}: {row}; "
+            "complete or remove the line (the file may be cut short)"
+        )
+    begin = width if has_header else 0
+    a, b, kind, weight = (
+        None if place[part] is None else cells[begin + place[part] :: width] for part in COLUMNS
+    )
+    a, b = _as_integers(a, b) or (as_array(a, "id_a"), as_array(b, "id_b"))
+    return links_of(a, b, as_array(kind, "kind"), weight, lambda i: line(i + has_header)[0])
+
+
+def _as_integers(*columns):
+    """Return columns of text as int64, or None if some entry is not written as an integer."""
+    if not all(all(map(INTEGER.fullmatch, column)) for column in columns):
+        return None
+    try:
+        return [np.fromiter(map(int, column), np.int64, len(column)) for column in columns]
+    except OverflowError:
+        return None
+
+
+def _read_jsonl(text, name):
+    lines = text.split("\n")
+    numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
+    columns: dict = {part: [] for part in COLUMNS}
+    for begin in range(0, len(numbers), BATCH):
+        batch = numbers[begin : begin + BATCH]
+        rows = _decoded([lines[i - 1] for i in batch], batch, name)
+        for part, column in columns.items():
+            column += [row[part] if part in row else _other_name(row, part) for row in rows]
+    a, b, kind, weight = (as_array(column, part) for part, column in columns.items())
+    return links_of(a, b, kind, weight, lambda i: f"{name}, line {numbers[i]}")
+
+
+def _decoded(lines, numbers, name):
+    """Return the objects on some lines; read as one list first, which is several times faster."""
+    try:
+        rows = json.loads(f"[{','.join(lines)}]")
+        if len(rows) == len(lines) and set(map(type, rows)) == {dict}:
+            return rows
+    except json.JSONDecodeError:
+        pass
+    rows = []
+    for number, line in zip(numbers, lines, strict=True):
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            rows.append(None)
+        if not isinstance(rows[-1], dict):
+            raise ValueError(
+                f"{name}, line {number}: expected an object such as "
+                f'{{"a": 3, "b": 8, "kind": "must", "weight": 1}}, got {line[:80]!r}; '
+                "complete or remove the line (the file may be cut short)"
+            )
+    return rows
+
+
+def _other_name(row, part):
+    default = 1.0 if part == "weight" else None
+    return next((row[name] for name in COLUMNS[part] if name in row), default)
+
+
+def write_pairs(path, pairs, format=None):
+    """Write pairs (a, b, sign, weight) to a path or an open text file."""
+    format = file_format(path, format)
+    if hasattr(path, "write"):
+        return _write_rows(path, pairs, format)
+    path = Path(path).resolve()
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with open(beside, "x", encoding="utf-8", newline="") as file:
+            _write_rows(file, pairs, format)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _json(id_):
+    return json.dumps(id_) if isinstance(id_, str) else str(id_)
+
+
+def _write_rows(file, pairs, format):
+    rows = ((a, b, "must" if sign > 0 else "cannot", weight) for a, b, sign, weight in pairs)
+    if format == "jsonl":
+        file.writelines(
+            f'{{"a": {_json(a)}, "b": {_json(b)}, "kind": "{kind}", "weight": {weight}}}\n'
+            for a, b, kind, weight in rows
+        )
+        return
+    # Quoted strings: an id may hold a line break of any kind.
+    writer = csv.writer(
+        file, delimiter=DELIMITER[format], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
+    )
+    file.write(DELIMITER[format].join(("id_a", "id_b", "kind", "weight")) + "\n")
+    writer.writerows(rows)

@@ -1,0 +1,121 @@
+"""Turn labels, chunks and groups into pairs of rows.
+
+A code per row says which class it is of, -1 that nobody knows. All functions
+return rows (m, 2), vectorised: the cost is the number of pairs, and more than
+MAX_PAIRS are refused, with the count, before any is made.
+"""
+
+import numpy as np
+
+from linkwise.constraints.ids import as_array
+
+MAX_PAIRS = 5_000_000
+
+
+def check_count(count, remedy, limit=MAX_PAIRS):
+    """Refuse to write out more than `limit` pairs."""
+    if count > limit:
+        raise ValueError(f"this makes {count:,} pairs, more than {limit:,}; {remedy}")
+
+
+def class_codes(y, unknown, name):
+    """Return classes as 0..k-1, and -1 where y is `unknown`, None or NaN; shape (n,)."""
+    y = as_array(y, name)
+    if y.ndim != 1:
+        raise ValueError(f"{name} must be one value per row, got shape {y.shape}")
+    if y.dtype.kind in "biuf":
+        known = y == y
+        if unknown is not None:
+            known &= y != unknown
+        code = np.full(len(y), -1, dtype=np.int64)
+        code[known] = np.unique(y[known], return_inverse=True)[1]
+        return code
+    code_of: dict = {}
+    return np.array(
+        [
+            -1 if _is_unknown(v, unknown) else code_of.setdefault(v, len(code_of))
+            for v in y.tolist()
+        ],
+        dtype=np.int64,
+    )
+
+
+def _is_unknown(value, unknown):
+    if value is None:
+        return True
+    try:
+        return bool(value != value) or bool(value == unknown)
+    except TypeError:  # pandas.NA answers no comparison
+        return True
+
+
+def by_class(code):
+    """Return (rows, size): the known rows class by class, and the size of each class."""
+    rows = np.argsort(code, kind="stable")
+    rows = rows[code[rows] >= 0]
+    return rows, np.bincount(code[rows]) if len(rows) else np.zeros(0, dtype=np.int64)
+
+
+def all_within(code, *, remedy, limit=MAX_PAIRS):
+    """Return every pair of rows of one class."""
+    rows, size = by_class(code)
+    check_count(int((size * (size - 1) // 2).sum()), remedy, limit)
+    end = np.repeat(np.cumsum(size), size)
+    later = end - np.arange(len(rows)) - 1  # how many of its class follow each row
+    first = np.repeat(np.arange(len(rows)), later)
+    nth = np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)
+    return np.stack([rows[first], rows[first + 1 + nth]], axis=1)
+
+
+def all_between(code, classes, *, remedy, limit=MAX_PAIRS):
+    """Return every pair of a row of class c and one of class d, for (c, d) in classes (r, 2)."""
+    rows, size = by_class(code)
+    start = np.cumsum(size) - size
+    c, d = classes.T
+    count = size[c] * size[d]
+    check_count(int(count.sum()), remedy, limit)
+    c, d, block = (
+        np.repeat(c, count),
+        np.repeat(d, count),
+        np.repeat(np.cumsum(count) - count, count),
+    )
+    nth = np.arange(len(c)) - block
+    return np.stack([rows[start[c] + nth // size[d]], rows[start[d] + nth % size[d]]], axis=1)
+
+
+def chains(code):
+    """Return a chain through each class: as few pairs as say that it is one class."""
+    rows, _ = by_class(code)
+    pairs = np.stack([rows[:-1], rows[1:]], axis=1)
+    return pairs[code[pairs[:, 0]] == code[pairs[:, 1]]]
+
+
+def check_choice(pairs):
+    """Refuse a way of listing pairs that does not exist."""
+    if pairs not in ("all", "spanning"):
+        raise ValueError(f"pairs must be 'all' or 'spanning', got {pairs!r}")
+
+
+def label_pairs(code, pairs):
+    """Return (rows (m, 2), sign (m,)) that say what a partial labelling says."""
+    check_choice(pairs)
+    if pairs == "all":
+        known = np.where(code >= 0, 0, -1)
+        remedy = 'pass pairs="spanning" (same closure), or draw some by Constraints.sample'
+        ends = all_within(known, remedy=remedy)
+    else:
+        first = np.unique(code[code >= 0], return_index=True)[1]
+        first = np.flatnonzero(code >= 0)[first]  # one row of each class
+        one_each = np.full(len(code), -1)
+        one_each[first] = 0
+        remedy = "so many classes are better told by chunks: Constraints.from_chunks"
+        ends = np.concatenate([chains(code), all_within(one_each, remedy=remedy)])
+    return ends, np.where(code[ends[:, 0]] == code[ends[:, 1]], 1, -1)
+
+
+def chunk_pairs(code, pairs):
+    """Return the must-linked rows (m, 2) that say which rows form a chunk."""
+    check_choice(pairs)
+    if pairs == "spanning":
+        return chains(code)
+    return all_within(code, remedy='pass pairs="spanning" (same closure)')

@@ -1,0 +1,397 @@
+"""What the user knows: pairs of points that belong together, or do not."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from linkwise.constraints import closure, conflicts, io, labels, tables
+from linkwise.constraints.ids import as_array, as_ids, as_pairs, as_sample_id, encode, join, lookup
+from linkwise.exceptions import InfeasibleConstraints
+
+
+class Pair(NamedTuple):
+    """One answer: a and b belong together (sign +1) or do not (sign -1)."""
+
+    a: Any
+    b: Any
+    sign: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
+class Constraints:
+    """Must-links and cannot-links between points.
+
+    Ids are integers or strings, one kind throughout. Without `sample_id` in a
+    later `fit` they are row numbers. An object never changes, and is not
+    array-like: nothing that slices rows will slice it by mistake.
+
+    Parameters
+    ----------
+    must_link, cannot_link : pairs of ids, anything of shape (m, 2)
+    must_weight, cannot_weight : float or (m,), >= 0, default 1
+        How sure each answer is, for soft methods. A pair of weight 0 says nothing.
+
+    Attributes
+    ----------
+    ids : array (u,), int64 or str objects, the ids that occur, ascending
+    pairs : int64 array (m, 2), positions in ids
+    sign : int8 array (m,), +1 must-link, -1 cannot-link
+    weight : float64 array (m,)
+
+    Examples
+    --------
+    >>> links = Constraints(must_link=[("b", "c"), ("c", "d")], cannot_link=[("b", "d")])
+    >>> links
+    Constraints(2 must-links, 1 cannot-link)
+    >>> links.check()
+    Traceback (most recent call last):
+    linkwise.exceptions.InfeasibleConstraints: the pairs contradict each other: b must be with c,
+    c must be with d, but b cannot be with d; ...
+    """
+
+    ids: Any
+    pairs: Any
+    sign: Any
+    weight: Any
+
+    def __init__(self, must_link=(), cannot_link=(), *, must_weight=None, cannot_weight=None):
+        must, cannot = as_pairs(must_link, "must_link"), as_pairs(cannot_link, "cannot_link")
+        weight = np.r_[
+            tables.as_weights(must_weight, len(must), lambda i: f"must_weight[{i}]"),
+            tables.as_weights(cannot_weight, len(cannot), lambda i: f"cannot_weight[{i}]"),
+        ]
+        ids, pairs = encode(join(must, cannot))
+        self._fill(ids, pairs, np.repeat([1, -1], [len(must), len(cannot)]), weight)
+
+    def _fill(self, ids, pairs, sign, weight):
+        ids = ids if len(ids) else np.zeros(0, dtype=np.int64)  # no pairs: no kind of id
+        for name, values, dtype in (
+            ("ids", ids, None),
+            ("pairs", pairs, np.int64),
+            ("sign", sign, np.int8),
+            ("weight", weight, np.float64),
+        ):
+            array = np.array(values, dtype=dtype)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def _of(cls, ends, sign, weight=None):
+        """Return constraints from checked ids (m, 2)."""
+        weight = np.ones(len(ends)) if weight is None else weight
+        ids, pairs = encode(ends)
+        return cls._of_codes(ids, pairs, sign, weight)
+
+    @classmethod
+    def _of_codes(cls, ids, pairs, sign, weight):
+        new = object.__new__(cls)
+        new._fill(ids, pairs, sign, weight)
+        return new
+
+    @classmethod
+    def from_table(cls, table):
+        """Return constraints from rows (id_a, id_b, kind) or (id_a, id_b, kind, weight).
+
+        Parameters
+        ----------
+        table : rows, an (m, 3) or (m, 4) array, a mapping of columns or a data frame
+            Columns are found by name (id_a, id_b, kind, weight) or else by place.
+            A kind is +1, "must" or "same", or -1, "cannot" or "different".
+        """
+        return cls._of(*tables.read_table(table))
+
+    @classmethod
+    def from_matrix(cls, Q):
+        """Return constraints from a signed (n, n) matrix, dense or sparse.
+
+        The sign of q_ij is the kind and abs(q_ij) the weight of the pair (i, j),
+        given in one triangle or alike in both; zero says nothing.
+        """
+        return cls._of(*tables.read_matrix(Q))
+
+    @classmethod
+    def from_labels(cls, y, *, unknown=-1, pairs="all", sample_id=None):
+        """Return constraints that say what partial labels say.
+
+        Parameters
+        ----------
+        y : array (n,), a class per row, or `unknown`, None or NaN
+        pairs : "all" pairs of labelled rows, or "spanning": a chain through each
+            class and one cannot-link between each two, with the same closure
+        sample_id : ids (n,) for the rows; default their numbers
+        """
+        code = labels.class_codes(y, unknown, "y")
+        ends, sign = labels.label_pairs(code, pairs)
+        return cls._of(_named(ends, sample_id, len(code)), sign)
+
+    @classmethod
+    def from_chunks(cls, chunk, *, unknown=-1, pairs="all", sample_id=None):
+        """Return must-links between rows of the same chunk, and nothing between chunks."""
+        code = labels.class_codes(chunk, unknown, "chunk")
+        ends = labels.chunk_pairs(code, pairs)
+        return cls._of(_named(ends, sample_id, len(code)), np.ones(len(ends)))
+
+    @classmethod
+    def from_groups(cls, group, *, unknown=-1, sample_id=None):
+        """Return cannot-links between all rows of the same group: no two may be together."""
+        code = labels.class_codes(group, unknown, "group")
+        remedy = "no shorter list says the same; leave large groups out (mark them unknown)"
+        ends = labels.all_within(code, remedy=remedy)
+        return cls._of(_named(ends, sample_id, len(code)), -np.ones(len(ends)))
+
+    @classmethod
+    def sample(
+        cls,
+        y,
+        n_pairs,
+        *,
+        scheme="uniform",
+        rows=None,
+        error_rate=0.0,
+        random_state=None,
+        sample_id=None,
+    ):
+        """Return pairs drawn from known labels; see `sample_pairs`."""
+        from linkwise.constraints.sampling import sample_pairs
+
+        return sample_pairs(
+            y,
+            n_pairs,
+            scheme=scheme,
+            rows=rows,
+            error_rate=error_rate,
+            random_state=random_state,
+            sample_id=sample_id,
+        )
+
+    @classmethod
+    def read(cls, path, *, format=None):
+        """Return constraints from a .csv, .tsv, .jsonl or .ndjson file, or an open one."""
+        return cls._of(*io.read_links(path, format))
+
+    def write(self, path, *, format=None):
+        """Write a .csv, .tsv, .jsonl or .ndjson file, or to an open text file."""
+        io.write_pairs(path, self, format)
+
+    def __iter__(self):
+        """Yield every pair as a Pair of plain Python values."""
+        ends = self._ends()
+        columns = ends[:, 0], ends[:, 1], self.sign, self.weight
+        return map(Pair._make, zip(*(column.tolist() for column in columns), strict=True))
+
+    def __bool__(self):
+        return self.n_pairs > 0
+
+    def __eq__(self, other):
+        """Tell whether both hold the same pairs, in any order and either way round."""
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        mine, theirs = self._sorted(), other._sorted()
+        return np.array_equal(self.ids, other.ids) and np.array_equal(mine, theirs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _sorted(self):
+        low, high = np.sort(self.pairs, axis=1).T
+        rows = np.stack([low, high, self.sign, self.weight])  # codes are far below 2^53
+        return rows[:, np.lexsort(rows)]
+
+    def __repr__(self):
+        def count(number, noun):
+            return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+        return (
+            f"Constraints({count(self.n_must, 'must-link')}, {count(self.n_cannot, 'cannot-link')})"
+        )
+
+    def __add__(self, other):
+        """Return the pairs of both, one list after the other."""
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        sign, weight = np.r_[self.sign, other.sign], np.r_[self.weight, other.weight]
+        return self._of(join(self._ends(), other._ends()), sign, weight)
+
+    def __reduce__(self):
+        return Constraints._of_codes, (self.ids, self.pairs, self.sign, self.weight)
+
+    def _ends(self):
+        return self.ids[self.pairs]
+
+    @property
+    def n_pairs(self):
+        """Number of pairs."""
+        return len(self.sign)
+
+    @property
+    def n_must(self):
+        """Number of must-links."""
+        return int(np.count_nonzero(self.sign > 0))
+
+    @property
+    def n_cannot(self):
+        """Number of cannot-links."""
+        return int(np.count_nonzero(self.sign < 0))
+
+    @property
+    def must_link(self):
+        """The must-linked ids, (n_must, 2)."""
+        return self._ends()[self.sign > 0]
+
+    @property
+    def cannot_link(self):
+        """The cannot-linked ids, (n_cannot, 2)."""
+        return self._ends()[self.sign < 0]
+
+    @property
+    def touched(self):
+        """The ids that occur in some pair, ascending."""
+        return self.ids
+
+    def arrays(self):
+        """Return (a, b, sign, weight), the columns of the table of pairs."""
+        a, b = self._ends().T
+        return a, b, self.sign, self.weight
+
+    def select(self, which):
+        """Return some of the pairs, by a boolean mask over them or by their positions."""
+        which = np.asarray(which)
+        if which.dtype == bool and which.shape != (self.n_pairs,):
+            raise ValueError(f"the mask has shape {which.shape}, there are {self.n_pairs} pairs")
+        which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
+        used, pairs = encode(self.pairs[which])
+        return self._of_codes(self.ids[used], pairs, self.sign[which], self.weight[which])
+
+    def restrict(self, ids):
+        """Return the pairs with both ends among ids, for example the rows of a training part.
+
+        Integers on one side and strings on the other are compared as str(integer).
+        """
+        known = lookup(self.ids, as_ids(as_array(ids, "ids"), lambda i: f"ids[{i}]")) >= 0
+        return self.select(known[self.pairs].all(axis=1))
+
+    def resolve(self, sample_id=None, n=None):
+        """Return the same pairs, in the same order, named by row numbers.
+
+        Parameters
+        ----------
+        sample_id : distinct ids, one per row; default: the pairs are row numbers
+        n : int, the number of rows
+
+        Raises
+        ------
+        ValueError, if a pair names no row. Pairs that reach outside the data are
+        left out on request only: `constraints.restrict(sample_id)`.
+        """
+        if sample_id is not None:
+            row = lookup(self.ids, as_sample_id(sample_id, n))
+            bad = row < 0
+            fault = "is not in sample_id"
+            remedy = "if the rows are a part of the whole, pass constraints.restrict(sample_id)"
+        elif self.ids.dtype == object:
+            row, bad = self.ids, np.ones(len(self.ids), dtype=bool)
+            fault = "is a string, not a row number"
+            remedy = "pass sample_id, one id per row, or name the pairs by integers"
+        else:
+            row = self.ids
+            bad = (row < 0) | (row >= (np.inf if n is None else n))
+            fault = "is not a row number" + ("" if n is None else f" of data with {n} rows")
+            remedy = "correct the pair, or pass sample_id if the pairs name ids"
+        if bad.any():
+            outside = np.flatnonzero(bad[self.pairs].any(axis=1))
+            a, b = self._ends()[outside[0]].tolist()
+            end = a if bad[self.pairs[outside[0], 0]] else b
+            raise ValueError(
+                f"constraints: pair {outside[0]}, ({a!r}, {b!r}): {end!r} {fault} "
+                f"({len(outside)} of {self.n_pairs} pairs); {remedy}"
+            )
+        return self._of(row[self.pairs], self.sign, self.weight)
+
+    def with_weight(self, weight):
+        """Return the same pairs with other weights, one number or (m,)."""
+        weight = tables.as_weights(weight, self.n_pairs, lambda i: f"weight[{i}]")
+        return self._of_codes(self.ids, self.pairs, self.sign, weight)
+
+    def active(self):
+        """Return the pairs of weight > 0; the others say nothing."""
+        return self.select(self.weight > 0)
+
+    def merged(self):
+        """Return each pair and kind once, weights added, ends ascending, pairs sorted."""
+        low, high = np.sort(self.pairs, axis=1).T
+        rows, which = np.unique(
+            np.stack([low, high, -self.sign], axis=1), axis=0, return_inverse=True
+        )
+        weight = np.bincount(which.ravel(), self.weight, minlength=len(rows))
+        return self._of_codes(self.ids, rows[:, :2], -rows[:, 2], weight)
+
+    def matrix(self, n):
+        """Return the symmetric csr_array (n, n) of sign * weight; repeated pairs add up."""
+        a, b, sign, weight = self.resolve(n=n).arrays()
+        q, row, col = np.tile(sign * weight, 2), np.r_[a, b], np.r_[b, a]
+        return sparse.csr_array(sparse.coo_array((q, (row, col)), shape=(n, n)))
+
+    def violated(self, labels):
+        """Return which pairs of row numbers labels (n,) break, a bool array (m,)."""
+        labels = np.asarray(labels)
+        a, b, sign, weight = self.resolve(n=len(labels)).arrays()
+        return (weight > 0) & ((labels[a] == labels[b]) != (sign > 0))
+
+    def closure(self):
+        """Return what the pairs of weight > 0 imply; contradictions raise InfeasibleConstraints.
+
+        Examples
+        --------
+        >>> links = Constraints(must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
+        >>> links.closure().relation([0, 0, 1], [2, 3, 9]).tolist()
+        [1, -1, 0]
+        """
+        self.check()
+        live = self.active()
+        component = closure.components(len(live.ids), live.pairs[live.sign > 0])
+        apart = closure.component_pairs(component, live.pairs[live.sign < 0])
+        return closure.Closure(live.ids, component, apart)
+
+    def conflict(self, n_clusters=None):
+        """Return a smallest set of pairs found that cannot all hold, or None.
+
+        Without n_clusters, None means that all pairs can hold together, given
+        enough clusters. With n_clusters = 1 or 2 it means that they can hold in
+        so many; with more, only that no contradiction was found.
+        """
+        live = np.flatnonzero(self.weight > 0)
+        found = conflicts.find_conflict(
+            len(self.ids), self.pairs[live], self.sign[live], n_clusters
+        )
+        return None if found is None else self.select(live[found])
+
+    def check(self, n_clusters=None):
+        """Raise InfeasibleConstraints, naming the conflict, if there is one."""
+        conflict = self.conflict(n_clusters)
+        if conflict is None:
+            return
+        text = conflicts.explain(conflict)
+        if conflict.conflict() is None:
+            message = (
+                f"the pairs need more than {n_clusters} cluster(s): {text}; "
+                "raise n_clusters or remove one of these pairs"
+            )
+        else:
+            message = (
+                f"the pairs contradict each other: {text}; "
+                "remove one of these pairs, or all such cannot-links by drop_conflicts()"
+            )
+        raise InfeasibleConstraints(message, conflict)
+
+    def drop_conflicts(self):
+        """Return (kept, dropped): dropped are the cannot-links that the must-links contradict."""
+        live = np.flatnonzero(self.weight > 0)
+        dropped = np.zeros(self.n_pairs, dtype=bool)
+        dropped[live] = conflicts.contradicted(len(self.ids), self.pairs[live], self.sign[live])
+        return self.select(~dropped), self.select(dropped)
+
+
+def _named(rows, sample_id, n):
+    return rows if sample_id is None else as_sample_id(sample_id, n)[rows]

@@ -1,0 +1,14 @@
+"""Room 4: graph or kernel to vectors."""
+
+from linkwise.embedding.signed import mix_constraints, two_way_labels
+from linkwise.embedding.spectral import Basis, extend, spectral_basis, spectral_embedding, unit_rows
+
+__all__ = [
+    "Basis",
+    "extend",
+    "mix_constraints",
+    "spectral_basis",
+    "spectral_embedding",
+    "two_way_labels",
+    "unit_rows",
+]

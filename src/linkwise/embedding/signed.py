@@ -1,0 +1,63 @@
+"""Constrained spectral clustering by a signed Laplacian, cSC [1].
+
+    (28)  Q_ij = +1 must-link, -1 cannot-link, 0 else; times the weight of the pair
+    (41)  W'   = g W + (1 - g) Q
+    (43)  d_i  = sum_j |W'_ij|                    signed degree of the mixture
+    (44)  z    = the k lowest eigenvectors of I - D^-1/2 W' D^-1/2
+
+For two clusters the paper takes the sign of the second vector, the first being constant. That
+holds without cannot-links only. With them the first vector is itself the partition, and the
+second gets worse as constraints are added; so of the two signs the one that keeps more
+constraints is taken.
+
+Equation numbers are the paper's. Cost: that of the graph plus the pairs.
+
+[1] Wacquet, Poisson Caillault, Hamad & Hebert, Constrained spectral embedding for K-way data
+    clustering, Pattern Recognition Letters 2013.
+"""
+
+import numpy as np
+from scipy import sparse
+
+
+def mix_constraints(W, Q, balance, *, scale_constraints=False):
+    """Return W' of Eq. (41), dense or csr_array as W is.
+
+    Parameters
+    ----------
+    W : array or csr_array (n, n), weights >= 0
+    Q : csr_array (n, n), Eq. (28)
+    balance : float in [0, 1], the g of Eq. (41): 1 = the data alone, 0 = the constraints alone
+    scale_constraints : bool
+        Multiply Q by the mean positive weight off the diagonal of W, so that constraints
+        and data speak equally loud whatever the scale of the weights.
+    """
+    if scale_constraints:
+        off = (
+            W - sparse.diags_array(W.diagonal())
+            if sparse.issparse(W)
+            else W - np.diag(W.diagonal())
+        )
+        values = off.data if sparse.issparse(off) else off
+        positive = values[values > 0]
+        Q = Q * (positive.mean() if len(positive) else 1)
+    mixed = balance * W + (1 - balance) * Q.astype(W.dtype)  # Eq. (41)
+    return mixed.tocsr() if sparse.issparse(mixed) else np.asarray(mixed, dtype=W.dtype)
+
+
+def two_way_labels(Z, kept):
+    """Return the labels sign(z_1) or sign(z_2), whichever keeps more, and its column.
+
+    A vector of one sign is no partition and does not count, whatever it keeps.
+
+    Parameters
+    ----------
+    Z : array (n, 2), the two lowest eigenvectors of Eq. (44)
+    kept : function (labels) -> number, the weight of the constraints that labels keep
+    """
+    first, second = ((Z[:, column] > 0).astype(np.int64) for column in (0, 1))
+    if np.ptp(first) == 0:
+        return second, 1
+    if np.ptp(second) == 0 or kept(first) > kept(second):
+        return first, 0
+    return second, 1

@@ -1,0 +1,69 @@
+"""The smooth eigenvectors of a graph.
+
+    (1)  S v = mu v          S = D^-1/2 W D^-1/2, the m largest mu (the smallest 1 - mu of the
+                             normalised Laplacian)
+    (2)  z_i = v_i / |v_i|   rows on the unit sphere: plain spectral clustering is k-means on
+                             z with m = k [1]
+
+A new point x with weights w(x, j) to the given ones extends (1), which on a given point is the
+eigenvector equation itself:
+
+    (3)  v(x) = 1/mu sum_j w(x, j) v_j / sqrt(d(x) d_j)
+
+Cost: O(nnz m) a Lanczos step, O(n m) memory.
+
+[1] Ng, Jordan & Weiss, On spectral clustering, NIPS 2001.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise.graph.laplacian import balanced_components, degrees, inverse_root, normalise
+from linkwise.linalg.eigen import largest_eigenpairs
+
+FLAT = 0.1  # vectors of smaller mu are noise, which (3) would magnify
+
+
+class Basis(NamedTuple):
+    vectors: np.ndarray  # F (n, m), orthonormal columns, smoothest first
+    values: np.ndarray  # mu (m,), eigenvalues of S, largest first
+    degrees: np.ndarray  # d (n,)
+
+
+def unit_rows(V):
+    """Return V with rows of length 1, Eq. (2); a zero row stays."""
+    length = np.linalg.norm(V, axis=1, keepdims=True)
+    return np.divide(V, length, out=np.zeros_like(V), where=length > 0)
+
+
+def spectral_basis(W, m, rng):
+    """Return the m smoothest eigenvectors of a graph, Eq. (1); weights may be negative."""
+    d = degrees(W)
+    S = normalise(W, d)
+    top = balanced_components(W, d)
+    values, vectors = largest_eigenpairs(S, min(m, W.shape[0]), top=top, rng=rng)
+    return Basis(vectors, values, d)
+
+
+def spectral_embedding(W, k, rng):
+    """Return the rows z of Eq. (2), (n, k), and the basis they come from."""
+    basis = spectral_basis(W, k, rng)
+    return unit_rows(basis.vectors), basis
+
+
+def extend(basis, P, degree):
+    """Return v of Eq. (3) for new points, (q, m).
+
+    Parameters
+    ----------
+    basis : Basis of the given points
+    P : array or csr_array (q, n), weights to the given points divided by their sum
+    degree : array (q,), that sum. Far from all points it underflows; it is taken as the least
+        degree of a given point there.
+    """
+    F, mu, d = basis
+    floor = d[d > 0].min() if np.any(d > 0) else 1
+    reach = P @ (F * inverse_root(d)[:, None])  # (q, m)
+    v = reach * np.sqrt(np.maximum(degree, floor))[:, None] / np.maximum(mu, FLAT)  # Eq. (3)
+    return v.astype(F.dtype, copy=False)

@@ -1,0 +1,143 @@
+"""What all estimators share: the order of a fit, and how points already seen are recognised."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise._check import check_affinity, check_constraints, check_n_clusters, check_points
+
+BLOCK = 2048  # new points that are assigned at a time
+POSITIVE = Interval(Real, 0, None, closed="neither")
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+SIGMA = [POSITIVE, str]
+
+
+def _keys(X):
+    """Return one comparable key per row, equal exactly for equal rows."""
+    if sparse.issparse(X):
+        X = X.copy()
+        X.eliminate_zeros()
+        X.sort_indices()
+        starts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in starts]
+        return np.array(keys, dtype=object)
+    X = np.ascontiguousarray(X + 0.0)  # -0.0 becomes 0.0
+    return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
+
+
+def match_rows(X, queries):
+    """Return for every query the first row of X equal to it, -1 where there is none.
+
+    >>> match_rows(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([ 1, -1])
+    """
+    keys = _keys(X)
+    first: dict[Any, int] = {}
+    for row, key in enumerate(keys.tolist()):
+        first.setdefault(key, row)
+    found = _keys(queries.astype(X.dtype)).tolist()
+    return np.array([first.get(key, -1) for key in found], dtype=np.int64)
+
+
+class ConstrainedClusterer(ClusterMixin, BaseEstimator):
+    """A clusterer that takes constraints. Subclasses give `_learn` and `_assign`."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_clusters": [AT_LEAST_ONE],
+        "on_conflict": [StrOptions({"raise", "drop", "keep"})],
+        "n_init": [AT_LEAST_ONE],
+        "random_state": ["random_state"],
+    }
+    _precomputed_by = "affinity"  # the parameter that may say "precomputed"
+    _nonnegative = True  # what a precomputed matrix must be
+    _dense = False  # whether n^2 memory is needed whatever the parameters
+
+    def fit(self, X, y=None, *, constraints=None, sample_id=None):
+        """Cluster the points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (n_samples, n_features)
+            The points; with ``"precomputed"`` the matrix (n_samples, n_samples) itself.
+        y : ignored
+        constraints : Constraints, or what `as_constraints` accepts, or None
+            Pairs that belong together or apart.
+        sample_id : array (n_samples,) or None
+            One id per row; constraints then name these ids. Without it they name row numbers.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = self._check_X(X)
+        n = X.shape[0]
+        check_n_clusters(self.n_clusters, n)
+        given, links = check_constraints(constraints, n, sample_id, on_conflict=self.on_conflict)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        self._fit_X = X
+        self.labels_ = self._learn(X, links, rng)
+        self.violations_ = list(given.select(links.violated(self.labels_)))
+        return self
+
+    def fit_predict(self, X, y=None, *, constraints=None, sample_id=None):
+        """Cluster the points and return their labels; see `fit`."""
+        return self.fit(X, y, constraints=constraints, sample_id=sample_id).labels_
+
+    def predict(self, X):
+        """Return the cluster of every point.
+
+        Points that were given to `fit` get the label they got there, all others go where the
+        learned embedding or kernel puts them.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n_samples, n_features)
+            With ``"precomputed"``: affinities (n_samples, n_samples_fit) to the fitted points.
+
+        Returns
+        -------
+        array (n_samples,) of int
+        """
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False)
+        old = self._fit_X
+        if X.shape == old.shape and type(X) is type(old) and not np.any((old != X).sum()):
+            return self.labels_.copy()  # equal rows may carry different labels
+        labels = match_rows(old, X)
+        new = np.flatnonzero(labels < 0)
+        labels[labels >= 0] = self.labels_[labels[labels >= 0]]
+        for start in range(0, len(new), BLOCK):
+            rows = new[start : start + BLOCK]
+            labels[rows] = self._assign(X[rows].astype(old.dtype, copy=False))
+        return labels
+
+    def _precomputed(self):
+        return getattr(self, self._precomputed_by, None) == "precomputed"
+
+    def _check_X(self, X, reset=True):
+        X = check_points(self, X, reset=reset)
+        if self._precomputed():
+            check_affinity(X, square=reset, nonnegative=self._nonnegative)
+        return X
+
+    def _learn(self, X, links, rng):
+        """Store what was learnt and return labels (n,)."""
+        raise NotImplementedError
+
+    def _assign(self, X):
+        """Return labels (q,) of points that were not in fit."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._precomputed()
+        tags.input_tags.positive_only = self._precomputed() and self._nonnegative
+        return tags

@@ -1,0 +1,94 @@
+"""What a clustering keeps of the constraints, and how it does where they are silent.
+
+Scores over all points measure satisfaction as much as generalisation: with as many uniform
+pairs as points, 86 % of the points occur in one. So every score is also taken on the untouched
+points, those that occur in no pair.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise.constraints import as_constraints
+from linkwise.evaluate.agreement import (
+    accuracy,
+    adjusted_rand_index,
+    clustering_error,
+    mutual_information,
+    rand_index,
+)
+
+MEASURES = {
+    "error": clustering_error,
+    "accuracy": accuracy,
+    "rand": rand_index,
+    "adjusted_rand": adjusted_rand_index,
+    "mutual_information": mutual_information,
+}
+
+
+class Kept(NamedTuple):
+    """Shares of constraints that hold, in [0, 1]; NaN where there are none."""
+
+    all: float
+    must: float
+    cannot: float
+    weighted: float
+
+
+def _share(good, weight=None):
+    if len(good) == 0 or (weight is not None and weight.sum() == 0):
+        return float("nan")
+    return float(np.average(good, weights=weight))
+
+
+def kept(labels, constraints, *, sample_id=None):
+    """Return the share of constraints that labels keep, by sign and weighted.
+
+    >>> kept([0, 0, 1], ([(0, 1), (1, 2)], [(0, 2)]))
+    Kept(all=0.6666666666666666, must=0.5, cannot=1.0, weighted=0.6666666666666666)
+    """
+    labels = np.asarray(labels)
+    links = as_constraints(constraints).resolve(sample_id, n=len(labels))
+    good = ~links.violated(labels)
+    must = links.sign > 0
+    return Kept(_share(good), _share(good[must]), _share(good[~must]), _share(good, links.weight))
+
+
+def untouched(constraints, n=None, *, sample_id=None):
+    """Return the mask (n,) of points that occur in no constraint."""
+    n = len(sample_id) if n is None else n
+    mask = np.ones(n, dtype=bool)
+    a, b, _, _ = as_constraints(constraints).resolve(sample_id, n=n).arrays()
+    mask[a] = mask[b] = False
+    return mask
+
+
+def scores(y, labels, constraints=None, *, sample_id=None, rows=None):
+    """Return all measures in a dictionary, on all points and on the untouched ones.
+
+    Parameters
+    ----------
+    y, labels : arrays (n,)
+    constraints : Constraints or what stands for them
+    sample_id : array (n,) or None, the ids that constraints name
+    rows : mask or indices or None, the part to measure on, the test part say
+
+    Returns
+    -------
+    dict with "error", "accuracy", "rand", "adjusted_rand", "mutual_information", each also with
+    the ending "_untouched" (NaN where every point is touched), "n_untouched", and "kept",
+    "kept_must", "kept_cannot", "kept_weighted".
+    """
+    n = len(labels)
+    part = np.zeros(n, dtype=bool)
+    part[slice(None) if rows is None else rows] = True
+    silent = part & untouched(constraints, n, sample_id=sample_id)
+    found = {name: measure(y, labels, rows=part) for name, measure in MEASURES.items()}
+    for name, measure in MEASURES.items():
+        score = measure(y, labels, rows=silent) if silent.any() else float("nan")
+        found[f"{name}_untouched"] = score
+    found["n_untouched"] = int(silent.sum())
+    share = kept(labels, constraints, sample_id=sample_id)
+    found |= {"kept": share.all, "kept_must": share.must}
+    return found | {"kept_cannot": share.cannot, "kept_weighted": share.weighted}

@@ -1,0 +1,148 @@
+"""Affinities: a matrix over the given points, and the same rule for new ones.
+
+An affinity has ``W``, symmetric (n, n), and ``rows(X_new)``, which gives for new points the
+weights to the given ones. Weights far from everything underflow; rows are therefore returned as
+P, the weights divided by their sum (taken in logarithms, never 0 / 0), beside that sum.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances
+
+from linkwise.graph.laplacian import degrees
+from linkwise.graph.neighbours import nearest_neighbours
+from linkwise.graph.weights import (
+    LOCAL_NEIGHBOUR,
+    gaussian,
+    local_scales,
+    local_scaling,
+    median_scale,
+    resolve_sigma,
+    symmetrise,
+)
+
+
+class Rows(NamedTuple):
+    P: object  # (q, n) array or csr_array, rows sum to 1
+    degree: np.ndarray  # (q,) sum of the weights of each row
+
+
+def _softmax(exponent):
+    """Return exp(exponent) divided by its row sums, and the row sums."""
+    top = exponent.max(axis=1, keepdims=True)
+    weights = np.exp(exponent - top)
+    total = weights.sum(axis=1, keepdims=True)
+    return weights / total, (total * np.exp(top)).ravel()
+
+
+class NeighbourAffinity:
+    """Weights on the graph of the k nearest neighbours, an edge where either end lists the other.
+
+    W is a csr_array with zero diagonal: O(n k) memory.
+    """
+
+    def __init__(self, X, n_neighbors, sigma):
+        self.X, self.n_neighbors = X, n_neighbors
+        k = n_neighbors if sigma != "local" else max(n_neighbors, LOCAL_NEIGHBOUR)
+        indices, distances = nearest_neighbours(X, k)
+        self.sigma, self.scales = sigma, None
+        if sigma == "local":
+            self.scales = local_scales(distances)
+            indices, distances = indices[:, :n_neighbors], distances[:, :n_neighbors]
+            weights = local_scaling(distances, self.scales[:, None], self.scales[indices])
+        else:
+            self.sigma = resolve_sigma(sigma, distances[:, -1].mean(dtype=np.float64))
+            weights = gaussian(distances, self.sigma)
+        self.W = symmetrise(indices, weights)
+
+    def rows(self, X_new):
+        k = self.n_neighbors if self.scales is None else max(self.n_neighbors, LOCAL_NEIGHBOUR)
+        indices, distances = nearest_neighbours(self.X, k, queries=X_new)
+        if self.scales is None:
+            exponent = -0.5 * (distances / distances.dtype.type(self.sigma)) ** 2
+        else:
+            s_new = np.maximum(local_scales(distances), self.scales.min())
+            indices, distances = indices[:, : self.n_neighbors], distances[:, : self.n_neighbors]
+            exponent = -(distances / s_new[:, None]) * (distances / self.scales[indices])
+        P, degree = _softmax(exponent)
+        start = np.arange(len(indices) + 1) * indices.shape[1]
+        shape = (len(indices), self.X.shape[0])
+        return Rows(sparse.csr_array((P.ravel(), indices.ravel(), start), shape=shape), degree)
+
+
+class GaussianAffinity:
+    """The dense Gaussian kernel with unit diagonal: n^2 memory.
+
+    Distances do not change when the points are centred first; their rounding errors shrink.
+    """
+
+    def __init__(self, X, sigma):
+        self.centre = 0 if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        self.X = X if sparse.issparse(X) else X - self.centre
+        self.sigma, self.scales = sigma, None
+        if sigma == "local":
+            self.scales = local_scales(nearest_neighbours(X, LOCAL_NEIGHBOUR).distances)
+        else:
+            self.sigma = resolve_sigma(sigma, median_scale(X))
+        exponent = self._exponent(euclidean_distances(self.X, squared=True), self.scales)
+        self.W = np.exp(exponent, out=exponent)
+
+    def _exponent(self, squared, s):
+        """Return the exponent of the weights, written over the squared distances."""
+        if self.scales is None:
+            squared *= -0.5 / self.sigma**2
+        else:
+            squared /= -s[:, None]
+            squared /= self.scales
+        return squared
+
+    def _exponent_of_new(self, X_new):
+        near = None
+        if self.scales is not None:
+            distances = nearest_neighbours(self.X + self.centre, LOCAL_NEIGHBOUR, queries=X_new)
+            near = np.maximum(local_scales(distances.distances), self.scales.min())
+        X_new = X_new if sparse.issparse(X_new) else X_new - self.centre
+        return self._exponent(euclidean_distances(X_new, self.X, squared=True), near)
+
+    def weights(self, X_new):
+        """Return the kernel between new and given points, (q, n)."""
+        return np.exp(self._exponent_of_new(X_new))
+
+    def rows(self, X_new):
+        return Rows(*_softmax(self._exponent_of_new(X_new)))
+
+
+class PrecomputedAffinity:
+    """An affinity matrix given by the user, dense or sparse."""
+
+    def __init__(self, W):
+        self.W = W
+
+    def weights(self, W_new):
+        return W_new
+
+    def rows(self, W_new):
+        degree = degrees(W_new)
+        inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
+        if sparse.issparse(W_new):
+            return Rows((sparse.diags_array(inverse) @ W_new).tocsr(), degree)
+        return Rows(inverse[:, None] * W_new, degree)
+
+
+def build_affinity(X, affinity, *, n_neighbors, sigma):
+    """Return the affinity that the estimators' parameters name.
+
+    Parameters
+    ----------
+    X : array or csr_array (n, d), or the affinity matrix (n, n) itself for "precomputed"
+    affinity : "nearest_neighbors", "rbf" or "precomputed"
+    n_neighbors : int, of the neighbour graph
+    sigma : number, "r", a multiple such as "0.5r", or "local"
+    """
+    if affinity == "nearest_neighbors":
+        return NeighbourAffinity(X, n_neighbors, sigma)
+    if affinity == "rbf":
+        return GaussianAffinity(X, sigma)
+    return PrecomputedAffinity(X)

@@ -1,0 +1,14 @@
+"""Room 0: linear algebra that knows nothing of clustering."""
+
+from linkwise.linalg.eigen import Eigenpairs, fix_signs, largest_eigenpairs
+from linkwise.linalg.monotone import monotone_least_squares
+from linkwise.linalg.woodbury import Downdate, downdate
+
+__all__ = [
+    "Downdate",
+    "Eigenpairs",
+    "downdate",
+    "fix_signs",
+    "largest_eigenpairs",
+    "monotone_least_squares",
+]

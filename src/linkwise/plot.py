@@ -1,0 +1,65 @@
+"""Pictures. Needs matplotlib, which comes with the extra ``plot``.
+
+One style: points coloured by cluster with a palette that colour-blind readers can tell apart,
+clusters numbered on the map itself instead of in a legend, no axes where they mean nothing.
+"""
+
+import numpy as np
+
+from linkwise.exceptions import MissingExtra
+
+# Paul Tol's "muted" scheme, then "bright" for more than nine
+PALETTE = (
+    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
+    "#AA4499", "#777777", "#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377",
+)  # fmt: skip
+INK = "#222222"
+
+
+def pyplot():
+    """Return matplotlib.pyplot, or say how to get it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise MissingExtra("matplotlib", "plot") from None
+    return pyplot
+
+
+def colours(labels):
+    """Return one colour per label; beyond the palette they repeat."""
+    return np.array(PALETTE)[np.asarray(labels) % len(PALETTE)]
+
+
+def draw_map(axes, positions, labels, *, wrong=None, names=None, title=None):
+    """Draw points on a map, coloured and numbered by cluster.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    positions : array (n, 2)
+    labels : int array (n,)
+    wrong : bool array (n,) or None, points to mark with a cross
+    names : list of str or None, what to write on each cluster instead of its number
+    title : str or None
+    """
+    positions, labels = np.asarray(positions), np.asarray(labels)
+    right = np.ones(len(labels), dtype=bool) if wrong is None else ~np.asarray(wrong)
+    axes.scatter(*positions[right].T, c=colours(labels[right]), s=9, linewidths=0)
+    if not right.all():
+        axes.scatter(
+            *positions[~right].T, c=colours(labels[~right]), s=26, marker="X",
+            edgecolors=INK, linewidths=0.6,
+        )  # fmt: skip
+    for c in np.unique(labels):
+        members = positions[labels == c]
+        middle = members[np.argmin(((members - np.median(members, axis=0)) ** 2).sum(axis=1))]
+        box = {"boxstyle": "circle,pad=0.25", "fc": "white", "ec": PALETTE[c % len(PALETTE)]}
+        text = str(c) if names is None else names[c]
+        axes.annotate(text, middle, ha="center", va="center", fontsize=9, color=INK, bbox=box)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.set_aspect("equal")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    if title:
+        axes.set_title(title, fontsize=11, color=INK)

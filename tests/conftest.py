@@ -1,0 +1,44 @@
+"""Data that several tests share."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from sklearn.datasets import load_iris, load_wine, make_blobs
+
+settings.register_profile("linkwise", deadline=None, max_examples=50, derandomize=True)
+settings.load_profile("linkwise")
+
+
+def _z_scored(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def _frozen(*arrays):
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
+@pytest.fixture(scope="session")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return _frozen(_z_scored(X), y)
+
+
+@pytest.fixture(scope="session")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return _frozen(_z_scored(X), y)
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    """Three well separated blobs of 40 points, in shuffled order."""
+    centers = [(0, 0), (8, 0), (0, 8)]
+    X, y = make_blobs([40, 40, 40], centers=centers, cluster_std=0.8, random_state=1)
+    return _frozen(X, y)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

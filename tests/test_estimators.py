@@ -1,0 +1,488 @@
+"""Laws that every estimator obeys."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from linkwise import (
+    CCSKL,
+    Constraints,
+    ConstraintWarning,
+    InfeasibleConstraints,
+    KernelKMeans,
+    OptimalKernelKMeans,
+    PropagatedSpectralClustering,
+    SignedSpectralClustering,
+    sample_pairs,
+)
+from linkwise.embedding import spectral_embedding
+from linkwise.estimators._base import match_rows
+from linkwise.evaluate import adjusted_rand_index, kept
+from linkwise.graph import build_affinity
+from linkwise.partition import kernel_kmeans, kmeans
+
+ESTIMATORS = [
+    CCSKL,
+    OptimalKernelKMeans,
+    KernelKMeans,
+    PropagatedSpectralClustering,
+    SignedSpectralClustering,
+]
+every = pytest.mark.parametrize("Estimator", ESTIMATORS)
+
+
+@parametrize_with_checks([Estimator() for Estimator in ESTIMATORS])
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+def same(a, b):
+    """Tell whether two labellings are one partition."""
+    return adjusted_rand_index(a, b) == 1
+
+
+@pytest.fixture(scope="module")
+def links(iris):
+    return sample_pairs(iris[1], 120, random_state=0)
+
+
+@every
+def test_a_second_fit_gives_the_same_labels(Estimator, iris, links):
+    first, second = (
+        Estimator(3, random_state=5).fit(iris[0], constraints=links).labels_ for _ in range(2)
+    )
+    assert_array_equal(first, second)
+
+
+@every
+def test_the_order_of_points_and_pairs_is_irrelevant(Estimator, wine, rng):
+    X, y = wine
+    links = sample_pairs(y, 90, random_state=1)
+    p = rng.permutation(len(X))
+    where = np.argsort(p)  # the new row of an old one
+    a, b, sign, weight = links.arrays()
+    q = rng.permutation(links.n_pairs)
+    moved = Constraints.from_table(np.stack([where[b], where[a], sign, weight], axis=1)[q])
+    straight = Estimator(3, random_state=0).fit(X, constraints=links).labels_
+    shuffled = Estimator(3, random_state=0).fit(X[p], constraints=moved).labels_
+    assert same(straight[p], shuffled)
+
+
+@every
+def test_names_of_points_are_irrelevant(Estimator, iris, links):
+    ids = np.array([f"flower {row}" for row in range(150)])
+    a, b, sign, weight = links.arrays()
+    named = Constraints.from_table({"id_a": ids[a], "id_b": ids[b], "kind": sign, "weight": weight})
+    by_row = Estimator(3, random_state=0).fit(iris[0], constraints=links)
+    by_name = Estimator(3, random_state=0).fit(iris[0], constraints=named, sample_id=ids)
+    assert_array_equal(by_row.labels_, by_name.labels_)
+    assert [pair.sign for pair in by_name.violations_] == [p.sign for p in by_row.violations_]
+    assert all(pair.a.startswith("flower") for pair in by_name.violations_)
+
+
+@every
+def test_violations_are_the_pairs_not_kept(Estimator, iris, links):
+    model = Estimator(3, random_state=0).fit(iris[0], constraints=links)
+    broken = [
+        (a, b) for a, b, sign, _ in links if (model.labels_[a] == model.labels_[b]) != (sign > 0)
+    ]
+    assert [(pair.a, pair.b) for pair in model.violations_] == broken
+    assert kept(model.labels_, links).all == pytest.approx(1 - len(broken) / 120)
+
+
+@every
+def test_no_constraints_in_any_form_is_the_plain_method(Estimator, iris):
+    X, _ = iris
+    plain = Estimator(3, random_state=0).fit(X).labels_
+    for nothing in (None, Constraints(), ([], []), Constraints([(0, 9)], must_weight=0)):
+        model = Estimator(3, random_state=0).fit(X, constraints=nothing)
+        assert_array_equal(model.labels_, plain)
+        assert model.violations_ == []
+
+
+@pytest.mark.parametrize("Estimator", [CCSKL, SignedSpectralClustering])
+def test_the_plain_method_is_spectral_clustering(Estimator, wine):
+    W = build_affinity(wine[0], "nearest_neighbors", n_neighbors=20, sigma="r").W
+    Z, _ = spectral_embedding(W, 3, np.random.default_rng(0))
+    assert same(
+        Estimator(3, random_state=0).fit_predict(wine[0]),
+        kmeans(Z, 3, rng=np.random.default_rng(1)).labels,
+    )
+
+
+def test_propagation_without_links_is_spectral_clustering_of_the_gaussian(wine):
+    W = build_affinity(wine[0], "rbf", n_neighbors=0, sigma="2r").W
+    Z, _ = spectral_embedding(W, 3, np.random.default_rng(0))
+    labels = PropagatedSpectralClustering(3, random_state=0).fit_predict(wine[0])
+    assert same(labels, kmeans(Z, 3, rng=np.random.default_rng(1)).labels)
+
+
+@pytest.mark.parametrize("Estimator", [KernelKMeans, OptimalKernelKMeans])
+def test_kernel_methods_without_links_are_kernel_kmeans(Estimator, blobs):
+    K = build_affinity(blobs[0], "rbf", n_neighbors=0, sigma="2r").W
+    plain = kernel_kmeans(K, 3, rng=np.random.default_rng(0)).labels
+    assert same(Estimator(3, random_state=0).fit_predict(blobs[0]), plain)
+
+
+@every
+def test_all_pairs_give_the_true_classes(Estimator, blobs):
+    """Half of each blob belongs to one class, half to another: only the pairs know."""
+    X, y = blobs
+    links = Constraints.from_labels(y)
+    model = Estimator(3, random_state=0).fit(X, constraints=links)
+    assert same(model.labels_, y)
+    assert model.violations_ == []
+
+
+@every
+@pytest.mark.parametrize("constrained", [False, True])
+def test_predict_on_the_fitted_points_returns_their_labels(Estimator, constrained, iris, links):
+    X, _ = iris
+    given = links if constrained else None
+    model = Estimator(3, random_state=0).fit(X, constraints=given)
+    assert_array_equal(model.predict(X), model.labels_)
+    half = X[::2]
+    unique = np.unique(X, axis=0, return_counts=True, return_inverse=True)
+    lone = unique[2][unique[1].ravel()] == 1  # equal rows may have different labels
+    assert_array_equal(model.predict(half)[lone[::2]], model.labels_[::2][lone[::2]])
+
+
+@every
+def test_new_points_join_the_cluster_they_lie_in(Estimator, blobs):
+    X, y = blobs
+    links = sample_pairs(y[:90], 60, random_state=0)
+    model = Estimator(3, random_state=0).fit(X[:90], constraints=links)
+    together = np.r_[model.labels_, model.predict(X[90:])]
+    assert same(together, y)
+    assert set(model.predict(np.array([[1e6, 1e6], [-1e6, 0.0]]))) <= {0, 1, 2}
+
+
+@every
+def test_float32_stays_float32(Estimator, iris, links):
+    X = iris[0].astype(np.float32)
+    model = Estimator(3, random_state=0).fit(X, constraints=links)
+    for name in ("embedding_", "affinity_matrix_"):
+        if hasattr(model, name):
+            assert getattr(model, name).dtype == np.float32
+    double = Estimator(3, random_state=0).fit(iris[0], constraints=links)
+    assert adjusted_rand_index(model.labels_, double.labels_) > 0.95
+
+
+@every
+def test_sparse_points_are_points(Estimator, rng):
+    X = rng.standard_normal((60, 8)) + np.repeat([[0], [4], [8]], 20, axis=0)
+    X[rng.random(X.shape) < 0.2] = 0
+    links = sample_pairs(np.repeat([0, 1, 2], 20), 30, random_state=0)
+    dense = Estimator(3, random_state=0).fit(X, constraints=links)
+    model = Estimator(3, random_state=0).fit(sparse.csr_matrix(X), constraints=links)
+    assert same(model.labels_, dense.labels_)
+    assert_array_equal(model.predict(sparse.csr_array(X)), model.labels_)
+    new = X[:7] + 1e-3
+    assert_array_equal(model.predict(sparse.csr_array(new)), dense.predict(new))
+
+
+@every
+def test_survives_pickling_and_cloning(Estimator, iris, links):
+    model = Estimator(3, random_state=0).fit(iris[0], constraints=links)
+    again = pickle.loads(pickle.dumps(model))
+    new = iris[0][:5] + 0.01
+    assert_array_equal(again.predict(new), model.predict(new))
+    assert again.violations_ == model.violations_
+    refit = clone(model).fit(iris[0], constraints=links)
+    assert_array_equal(refit.labels_, model.labels_)
+
+
+@every
+def test_data_frames_and_their_names_are_kept(Estimator, iris, links):
+    frame = pd.DataFrame(iris[0], columns=list("abcd"))
+    table = pd.DataFrame(list(links), columns=["id_a", "id_b", "sign", "weight"])
+    model = Estimator(3, random_state=0).fit(frame, constraints=table)
+    assert list(model.feature_names_in_) == list("abcd")
+    assert_array_equal(
+        model.labels_, Estimator(3, random_state=0).fit(iris[0], constraints=links).labels_
+    )
+
+
+@every
+@pytest.mark.parametrize("form", ["tuple", "array", "matrix"])
+def test_what_is_obviously_constraints_is_taken_as_such(Estimator, form, iris, links):
+    forms = {
+        "tuple": (links.must_link, links.cannot_link),
+        "array": np.stack(links.arrays()[:3], axis=1),
+        "matrix": links.matrix(150),
+    }
+    model = Estimator(3, random_state=0).fit(iris[0], constraints=forms[form])
+    plain = Estimator(3, random_state=0).fit(iris[0], constraints=links)
+    assert same(model.labels_, plain.labels_)
+
+
+CONTRADICTION = Constraints([(0, 1), (1, 2)], [(0, 2)])
+CONSISTENT = Constraints([(0, 1), (1, 2)], [(0, 60), (1, 70), (60, 130)])
+
+
+@every
+def test_contradictions_are_refused_dropped_or_kept_as_asked(Estimator, iris):
+    X, _ = iris
+    links = Constraints([(0, 1), (1, 2)], [(0, 2), (0, 60), (1, 70), (60, 130)])
+    with pytest.raises(InfeasibleConstraints, match="0 must be with 1") as info:
+        Estimator(3).fit(X, constraints=links)
+    assert info.value.conflict == CONTRADICTION
+    with pytest.warns(ConstraintWarning, match=r"1 cannot-link.*\(0, 2\)"):
+        model = Estimator(3, on_conflict="drop", random_state=0).fit(X, constraints=links)
+    plain = Estimator(3, random_state=0).fit(X, constraints=CONSISTENT)
+    assert_array_equal(model.labels_, plain.labels_)
+    model = Estimator(3, on_conflict="keep", random_state=0).fit(X, constraints=links)
+    assert model.violations_
+
+
+@every
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ({"constraints": ([(0, 150)], [])}, "150"),
+        ({"constraints": ([(-1, 3)], [])}, "-1"),
+        ({"constraints": ([("a", "b")], [])}, "sample_id"),
+        ({"constraints": ([("a", "b")], []), "sample_id": ["a"]}, "one id per row"),
+        ({"constraints": ([(0, 999)], []), "sample_id": np.arange(150)}, "999"),
+        ({"constraints": 7}, "constraints"),
+    ],
+)
+def test_bad_constraints_are_named(Estimator, problem, message, iris):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Estimator(3).fit(iris[0], **problem)
+
+
+@every
+def test_bad_points_are_named(Estimator, iris):
+    X = iris[0].copy()
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        Estimator(3).fit(X)
+    with pytest.raises(ValueError, match=r"n_clusters=200.*n_samples=150"):
+        Estimator(200).fit(iris[0])
+    with pytest.raises(ValueError, match="n_clusters"):
+        Estimator(0).fit(iris[0])
+
+
+@every
+def test_grid_search_slices_points_ids_and_pairs_together(Estimator, iris):
+    X, y = iris
+    ids = np.array([f"id{row}" for row in range(150)])
+    links = sample_pairs(y, 80, random_state=0, sample_id=ids)
+    folds = KFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(
+        Estimator(random_state=0), {"n_clusters": [2, 3]}, cv=folds,
+        scoring="adjusted_rand_score", error_score="raise",
+    )  # fmt: skip
+    search.fit(X, y, constraints=links, sample_id=ids)
+    train, test = next(folds.split(X))
+    by_hand = clone(search.estimator).set_params(n_clusters=3)
+    by_hand.fit(X[train], constraints=links.restrict(ids[train]), sample_id=ids[train])
+    score = adjusted_rand_index(y[test], by_hand.predict(X[test]))
+    assert search.cv_results_["split0_test_score"][1] == pytest.approx(score)
+    whole = clone(search.best_estimator_).fit(X, constraints=links, sample_id=ids)
+    assert_array_equal(search.best_estimator_.labels_, whole.labels_)
+
+
+def test_row_numbers_inside_cross_validation_are_refused(iris):
+    with pytest.raises(ValueError, match="pass sample_id"):
+        cross_val_predict(CCSKL(3), iris[0], cv=3, params={"constraints": ([(0, 1)], [])})
+
+
+def test_an_unknown_id_is_found_by_the_refit_of_a_search(iris):
+    X, y = iris
+    search = GridSearchCV(CCSKL(random_state=0), {"n_clusters": [3]}, scoring="rand_score", cv=2)
+    with pytest.raises(ValueError, match="nobody"):
+        search.fit(
+            X, y, constraints=([("nobody", "7")], []), sample_id=[str(row) for row in range(150)]
+        )
+
+
+def test_pipelines_pass_constraints_on(iris, links):
+    X = iris[0] * [1, 10, 100, 1000]
+    pipeline = make_pipeline(StandardScaler(), CCSKL(3, random_state=0))
+    labels = pipeline.fit_predict(X, ccskl__constraints=links)
+    scaled = StandardScaler().fit_transform(X)
+    assert_array_equal(labels, CCSKL(3, random_state=0).fit_predict(scaled, constraints=links))
+    assert_array_equal(pipeline.predict(X), labels)
+
+
+def test_metadata_routing_passes_constraints_on(iris):
+    X, y = iris
+    ids = np.arange(1000, 1150)
+    links = sample_pairs(y, 80, random_state=0, sample_id=ids)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = CCSKL(3, random_state=0).set_fit_request(constraints=True, sample_id=True)
+        search = GridSearchCV(
+            make_pipeline(StandardScaler(), model), {"ccskl__n_neighbors": [10, 20]}, cv=2,
+            scoring="adjusted_rand_score", error_score="raise",
+        )  # fmt: skip
+        search.fit(X, y, constraints=links, sample_id=ids)
+    assert search.best_score_ > 0.3
+
+
+@pytest.mark.parametrize(
+    "Estimator", [CCSKL, PropagatedSpectralClustering, SignedSpectralClustering]
+)
+def test_a_precomputed_affinity_is_the_same_as_its_points(Estimator, wine):
+    X, y = wine
+    links = sample_pairs(y, 60, random_state=0)
+    options = {"sigma": 2.0, "random_state": 0}
+    W = build_affinity(X, "rbf", n_neighbors=0, sigma=2.0).W
+    by_points = Estimator(3, affinity="rbf", **options).fit(X, constraints=links)
+    by_matrix = Estimator(3, affinity="precomputed", **options).fit(W, constraints=links)
+    assert same(by_points.labels_, by_matrix.labels_)
+    assert_array_equal(by_matrix.predict(W), by_matrix.labels_)
+    new = build_affinity(X, "rbf", n_neighbors=0, sigma=2.0).weights(X[:9] + 0.01)
+    assert_array_equal(by_matrix.predict(new), by_points.predict(X[:9] + 0.01))
+    as_csr = Estimator(3, affinity="precomputed", **options).fit(
+        sparse.csr_matrix(W), constraints=links
+    )
+    assert same(as_csr.labels_, by_matrix.labels_)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones((4, 3)), "square"),
+        (-np.eye(4), "negative"),
+        (np.triu(np.ones((4, 4))), "symmetric"),
+    ],
+)
+def test_a_matrix_that_is_no_affinity_is_refused(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        CCSKL(2, affinity="precomputed").fit(matrix)
+
+
+def test_dense_methods_refuse_what_would_not_fit_in_memory(monkeypatch, iris):
+    monkeypatch.setattr("linkwise._check.os.sysconf", lambda name: 100)
+    for Estimator in (KernelKMeans, OptimalKernelKMeans, PropagatedSpectralClustering):
+        with pytest.raises(MemoryError, match="use CCSKL"):
+            Estimator(3).fit(iris[0])
+    with pytest.raises(MemoryError, match="nearest_neighbors"):
+        SignedSpectralClustering(3, affinity="rbf").fit(iris[0])
+    CCSKL(3).fit(iris[0])
+
+
+def test_rows_are_matched_exactly():
+    X = np.array([[1.0, 0.0], [2.0, 3.0], [1.0, 0.0]])
+    queries = np.array([[2.0, 3.0], [1.0, -0.0], [1.0, 1e-300]])
+    assert_array_equal(match_rows(X, queries), [1, 0, -1])
+    assert_array_equal(match_rows(sparse.csr_array(X), sparse.csr_array(queries)), [1, 0, -1])
+
+
+# single estimators
+
+
+def test_spectrum_is_non_increasing_and_non_negative(iris, links):
+    model = CCSKL(3, random_state=0).fit(iris[0], constraints=links)
+    assert model.spectrum_.shape == (20,)
+    assert np.all(np.diff(model.spectrum_) <= 0)
+    assert model.spectrum_[-1] >= 0
+    rows = CCSKL(3, normalize_rows=True, random_state=0).fit(iris[0], constraints=links)
+    assert_allclose(np.linalg.norm(rows.embedding_, axis=1), 1)
+
+
+def test_balanced_diagonal_hears_few_pairs_among_many_points():
+    """With many points the literal sum ends near the constant vector; balanced does not."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 700)
+    X = rng.standard_normal((6, 10))[y] * 2.2 + rng.standard_normal((len(y), 10))
+    plain = adjusted_rand_index(y, CCSKL(6, random_state=0).fit_predict(X))
+    links = sample_pairs(y, 40, random_state=0)
+    balanced = CCSKL(6, random_state=0).fit_predict(X, constraints=links)
+    assert adjusted_rand_index(y, balanced) >= plain - 0.01
+
+
+def test_eps_may_differ_for_must_and_cannot(wine):
+    X, y = wine
+    links = sample_pairs(y, 60, random_state=0)
+    A = PropagatedSpectralClustering(3, eps=(0.5, 1e6), random_state=0).fit(X, constraints=links)
+    must = Constraints(links.must_link)
+    B = PropagatedSpectralClustering(3, eps=0.5, random_state=0).fit(X, constraints=must)
+    assert_allclose(A.affinity_matrix_, B.affinity_matrix_, atol=1e-6)
+    for eps in (0, -1, (1,), (1, 0), "1"):
+        with pytest.raises(ValueError, match="eps"):
+            PropagatedSpectralClustering(3, eps=eps).fit(X)
+
+
+def test_algorithm_follows_the_number_of_clusters(wine):
+    X = wine[0]
+    assert PropagatedSpectralClustering(2).fit(X).algorithm_ == "a"
+    assert PropagatedSpectralClustering(3).fit(X).algorithm_ == "b"
+
+
+@pytest.mark.parametrize("Estimator", [PropagatedSpectralClustering, SignedSpectralClustering])
+def test_a_pair_listed_twice_is_a_pair_of_weight_two(Estimator, iris):
+    pairs = [(0, 60), (70, 130)]
+    twice = Constraints(pairs * 2, [(0, 130)])
+    heavy = Constraints(pairs, [(0, 130)], must_weight=2)
+    a, b = (
+        Estimator(3, random_state=0).fit(iris[0], constraints=links).affinity_matrix_
+        for links in (twice, heavy)
+    )
+    assert abs(a - b).max() < 1e-12
+
+
+def test_balance_one_is_plain_and_balance_zero_the_constraints_alone(wine):
+    X, y = wine
+    links = sample_pairs(y, 60, random_state=0)
+    plain = SignedSpectralClustering(3, random_state=0).fit(X)
+    one = SignedSpectralClustering(3, balance=1, random_state=0).fit(X, constraints=links)
+    assert_array_equal(one.labels_, plain.labels_)
+    zero = SignedSpectralClustering(3, balance=0, random_state=0).fit(X, constraints=links)
+    assert_allclose(zero.affinity_matrix_.toarray(), links.matrix(178).toarray())
+
+
+@pytest.mark.parametrize("two_way", ["auto", "first", "kmeans"])
+def test_two_clusters_follow_the_sign_or_kmeans(two_way, blobs):
+    X, y = blobs[0][blobs[1] < 2], blobs[1][blobs[1] < 2]
+    links = sample_pairs(y, 40, random_state=0)
+    model = SignedSpectralClustering(2, two_way=two_way, random_state=0).fit(X, constraints=links)
+    assert same(model.labels_, y)
+    new = X + 0.01
+    assert same(model.predict(new), y)
+    assert_array_equal(model.predict(new), model.labels_)
+
+
+def test_many_clusters_and_mostly_cannot_links_are_warned_of(rng):
+    X = rng.standard_normal((40, 2))
+    cannot = [(i, i + 1) for i in range(30)]
+    with pytest.warns(ConstraintWarning, match="mostly cannot-links"):
+        SignedSpectralClustering(12, random_state=0).fit(X, constraints=([], cannot))
+
+
+@pytest.mark.parametrize(
+    "kernel", ["linear", "cosine", "laplacian", lambda A, B: (A @ B.T + 1) ** 2]
+)
+def test_any_kernel_will_do(kernel, blobs):
+    X, y = blobs
+    model = KernelKMeans(3, kernel=kernel, random_state=0)
+    model.fit(X + 10, constraints=sample_pairs(y, 50, random_state=0))
+    assert adjusted_rand_index(y, model.labels_) > 0.9
+    assert_array_equal(model.predict(X + 10), model.labels_)
+
+
+def test_a_precomputed_kernel_may_be_negative(blobs):
+    X, y = blobs
+    K = X @ X.T
+    model = KernelKMeans(3, kernel="precomputed", random_state=0).fit(K)
+    assert same(model.labels_, y)
+    assert_array_equal(model.predict((X + 0.01) @ X.T), model.labels_)
+
+
+def test_a_kernel_at_its_cap_is_announced(blobs):
+    X, _ = blobs
+    must = [(i, i + 1) for i in range(0, 100, 2)]
+    with pytest.warns(ConstraintWarning, match="widest kernel"):
+        OptimalKernelKMeans(3, random_state=0).fit(X, constraints=(must, []))
