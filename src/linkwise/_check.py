@@ -15,12 +15,12 @@ from linkwise.exceptions import ConstraintWarning
 MEMORY_SHARE = 0.7  # of the machine's memory that a dense method may plan to use
 
 
-def check_points(estimator, X, *, reset=True):
+def check_points(estimator, X, *, reset=True, sparse_ok=True):
     """Return X as a finite float32 or float64 array or csr_array, checked by scikit-learn."""
     X = validate_data(
         estimator,
         X,
-        accept_sparse="csr",
+        accept_sparse="csr" if sparse_ok else False,
         dtype=[np.float64, np.float32],
         reset=reset,
         ensure_min_samples=2 if reset else 1,
@@ -56,6 +56,16 @@ def check_memory(n, dtype, *, copies, instead):
         raise MemoryError(
             f"n_samples={n} needs about {need / 2**30:.1f} GiB for {copies} matrices of n x n; "
             f"this machine has {have / 2**30:.1f} GiB: {instead}"
+        )
+
+
+def check_no_weights(links, method):
+    """Refuse weights where they would be ignored."""
+    if np.any(links.weight != 1):
+        raise ValueError(
+            f"constraints: {method} knows no weights and a pair has weight "
+            f"{links.weight[links.weight != 1][0]:g}; pass constraints.with_weight(1) if every "
+            "pair is meant alike"
         )
 
 

@@ -344,7 +344,7 @@ def methods(args):
 
 
 def demo(args):
-    """Show what a few links change, on made-up data."""
+    """Cluster handwritten digits with more and more answers."""
     import_module("linkwise.demo").run(args.out)
     return 0
 

@@ -195,12 +195,16 @@ def _numbers(batch, places, names, file):
         bad = np.array([[not is_number(row[j]) for j in places] for _, row in batch])
     if not bad.any():
         return X
-    i, j = np.argwhere(bad)[0]
-    (line, row), j = batch[i], places[j]
-    fault = "is not a number" if not is_number(row[j]) else f"is not within ±{LARGEST:g}"
+    i, place = np.argwhere(bad)[0]
+    (line, row), j = batch[i], places[place]
+    if not row[j].strip():
+        fault = "the cell is empty"
+    elif not is_number(row[j]):
+        fault = f"{row[j]!r} is not a number"
+    else:
+        fault = f"{row[j]!r} is not within ±{LARGEST:g}"
     raise ValueError(
-        f"{file}, line {line}, column {repr(names[j]) if names else j}: "
-        f"{repr(row[j]) + ' ' + fault if row[j].strip() else 'the cell is empty'}; correct it, "
+        f"{file}, line {line}, column {repr(names[j]) if names else j}: {fault}; correct it, "
         "remove the row, or leave the column out by --columns or --id-column"
     )
 
@@ -245,7 +249,7 @@ def _read_arrays(path, id_column, columns):
 def _chosen(archive, id_column):
     """Return the arrays that matter; the others may be large, or not readable."""
     names = {"X", id_column or "id"} if "X" in archive.files else archive.files
-    return {name: archive[name] for name in archive.files if name in names}
+    return {name: np.asarray(archive[name]) for name in archive.files if name in names}
 
 
 def _array_ids(values, n, what):

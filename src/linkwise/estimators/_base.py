@@ -1,7 +1,7 @@
 """What all estimators share: the order of a fit, and how points already seen are recognised."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._check import check_affinity, check_constraints, check_n_clusters, check_points
+from linkwise._check import (
+    check_affinity,
+    check_constraints,
+    check_n_clusters,
+    check_no_weights,
+    check_points,
+)
 
 BLOCK = 2048  # new points that are assigned at a time
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -45,8 +51,20 @@ def match_rows(X, queries):
     return np.array([first.get(key, -1) for key in found], dtype=np.int64)
 
 
+class Traits(NamedTuple):
+    """What a method supports; `linkwise methods` makes its table of these."""
+
+    hard: bool = False  # all constraints kept, or InfeasibleConstraints
+    weights: bool = True  # weights of pairs count (otherwise they are refused)
+    new_points: bool = True  # has predict or transform
+    sparse: bool = True  # takes sparse points as they are
+    rows: int = 100_000  # points it is good for on a laptop
+
+
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
-    """A clusterer that takes constraints. Subclasses give `_learn` and `_assign`."""
+    """A clusterer that takes constraints. Subclasses give `_learn`."""
+
+    _traits = Traits()
 
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [AT_LEAST_ONE],
@@ -56,7 +74,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     }
     _precomputed_by = "affinity"  # the parameter that may say "precomputed"
     _nonnegative = True  # what a precomputed matrix must be
-    _dense = False  # whether n^2 memory is needed whatever the parameters
 
     def fit(self, X, y=None, *, constraints=None, sample_id=None):
         """Cluster the points.
@@ -80,6 +97,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         n = X.shape[0]
         check_n_clusters(self.n_clusters, n)
         given, links = check_constraints(constraints, n, sample_id, on_conflict=self.on_conflict)
+        if not self._traits.weights:
+            check_no_weights(links, type(self).__name__)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         self._fit_X = X
         self.labels_ = self._learn(X, links, rng)
@@ -89,6 +108,30 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     def fit_predict(self, X, y=None, *, constraints=None, sample_id=None):
         """Cluster the points and return their labels; see `fit`."""
         return self.fit(X, y, constraints=constraints, sample_id=sample_id).labels_
+
+    def _precomputed(self):
+        return getattr(self, self._precomputed_by, None) == "precomputed"
+
+    def _check_X(self, X, reset=True):
+        X = check_points(self, X, reset=reset, sparse_ok=self._traits.sparse)
+        if self._precomputed():
+            check_affinity(X, square=reset, nonnegative=self._nonnegative)
+        return X
+
+    def _learn(self, X, links, rng):
+        """Store what was learnt and return labels (n,)."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._traits.sparse
+        tags.input_tags.pairwise = self._precomputed()
+        tags.input_tags.positive_only = self._precomputed() and self._nonnegative
+        return tags
+
+
+class InductiveClusterer(ConstrainedClusterer):
+    """A clusterer that also places new points. Subclasses give `_learn` and `_assign`."""
 
     def predict(self, X):
         """Return the cluster of every point.
@@ -118,26 +161,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             labels[rows] = self._assign(X[rows].astype(old.dtype, copy=False))
         return labels
 
-    def _precomputed(self):
-        return getattr(self, self._precomputed_by, None) == "precomputed"
-
-    def _check_X(self, X, reset=True):
-        X = check_points(self, X, reset=reset)
-        if self._precomputed():
-            check_affinity(X, square=reset, nonnegative=self._nonnegative)
-        return X
-
-    def _learn(self, X, links, rng):
-        """Store what was learnt and return labels (n,)."""
-        raise NotImplementedError
-
     def _assign(self, X):
         """Return labels (q,) of points that were not in fit."""
         raise NotImplementedError
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._precomputed()
-        tags.input_tags.positive_only = self._precomputed() and self._nonnegative
-        return tags

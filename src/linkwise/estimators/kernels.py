@@ -17,7 +17,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from linkwise._check import check_memory
 from linkwise.constraints.closure import components
-from linkwise.estimators._base import AT_LEAST_ONE, SIGMA, ConstrainedClusterer
+from linkwise.estimators._base import AT_LEAST_ONE, SIGMA, InductiveClusterer, Traits
 from linkwise.exceptions import ConstraintWarning
 from linkwise.graph.weights import median_scale, resolve_sigma
 from linkwise.kernel.mixture import Mixture, fit_mixture, mixture_kernel
@@ -26,17 +26,17 @@ from linkwise.partition.kernel_kmeans import kernel_kmeans
 WIDEST = 10  # cap of the widths, in root mean square distances between points
 
 
-class _KernelClusterer(ConstrainedClusterer):
+class _KernelClusterer(InductiveClusterer):
     """Partition by SS-Kernel-KMeans; subclasses give `_kernel(X, Y)`."""
 
     _parameter_constraints: ClassVar[dict] = {
-        **ConstrainedClusterer._parameter_constraints,
+        **InductiveClusterer._parameter_constraints,
         "constraint_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "max_iter": [AT_LEAST_ONE],
         "shift": [Interval(Real, 0, None, closed="left")],
     }
 
-    _dense = True
+    _traits = Traits(rows=10_000)
 
     def _kernel(self, X, Y=None):
         raise NotImplementedError

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise._check import check_memory
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
-from linkwise.estimators._base import AT_LEAST_ONE, POSITIVE, SIGMA, ConstrainedClusterer
+from linkwise.estimators._base import AT_LEAST_ONE, POSITIVE, SIGMA, InductiveClusterer, Traits
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
 from linkwise.graph.affinity import build_affinity
 from linkwise.kernel.propagation import propagate
@@ -19,11 +19,11 @@ from linkwise.kernel.spectral_kernel import fit_spectrum
 from linkwise.partition.kmeans import by_appearance, kmeans, nearest_centre
 
 
-class _Spectral(ConstrainedClusterer):
+class _Spectral(InductiveClusterer):
     """Graph, learn, embed, partition; new points enter through the graph."""
 
     _parameter_constraints: ClassVar[dict] = {
-        **ConstrainedClusterer._parameter_constraints,
+        **InductiveClusterer._parameter_constraints,
         "affinity": [StrOptions({"nearest_neighbors", "rbf", "precomputed"})],
         "n_neighbors": [AT_LEAST_ONE],
         "sigma": SIGMA,
@@ -205,7 +205,7 @@ class PropagatedSpectralClustering(_Spectral):
         "eps": [POSITIVE, tuple, list],
     }
     _parameter_constraints.pop("n_neighbors")
-    _dense = True
+    _traits = Traits(rows=10_000)
 
     def __init__(
         self,

@@ -1,0 +1,479 @@
+"""Laws of the command line."""
+
+import argparse
+import contextlib
+import io
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from linkwise import cli
+from linkwise.cli import METHODS, main
+from linkwise.exceptions import MissingExtra
+
+DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
+DATA = "id,x,y\n" + "".join(
+    f"{i:03d},{8 * (i % 3 == 1) + i % 5 / 9:.3f},{8 * (i % 3 == 2) + i % 7 / 9:.3f}\n"
+    for i in range(30)
+)  # three groups, i % 3
+LINKS = "id_a,id_b,kind\n000,003,must\n001,004,must\n000,001,cannot\n001,002,cannot\n"
+CONTRADICTION = LINKS + "003,004,must\n"
+CONFLICT = (
+    "000 must be with 003, 003 must be with 004, 004 must be with 001, but 000 cannot be with"
+)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty working folder that holds data.csv and links.csv."""
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text(DATA)
+    Path("links.csv").write_text(LINKS)
+    return tmp_path
+
+
+@pytest.fixture
+def call(here, capsys, monkeypatch):
+    """Run a command line; return its exit code, stdout and stderr."""
+
+    def run(line, stdin=b""):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = main(line.split() if isinstance(line, str) else line)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def table(text):
+    """Return {id: label} from a table of labels, by way of its header's names."""
+    header, *rows = text.splitlines()
+    assert header in ("id,label", "row,label")
+    return {name.strip('"'): int(label) for name, label in (row.split(",") for row in rows)}
+
+
+def test_labels_of_ids_come_back_under_these_ids(call):
+    code, out, err = call("fit data.csv --links links.csv -k 3 --id-column id -o labels.csv")
+    assert (code, out) == (0, "")
+    found = table(Path("labels.csv").read_text())
+    assert list(found) == [f"{i:03d}" for i in range(30)]
+    assert [found[name] for name in ("000", "001", "002")] == [0, 1, 2]
+    assert all(label == found[f"{int(name) % 3:03d}"] for name, label in found.items())
+    assert err.startswith("ccskl: n = 30, k = 3, sizes 10, 10, 10, ")
+    assert "links kept: 4 of 4 (must 2 of 2, cannot 2 of 2)" in err
+
+
+def test_every_format_gives_the_same_labels(call):
+    X = np.loadtxt("data.csv", delimiter=",", skiprows=1)[:, 1:]
+    np.save("data.npy", X)
+    np.savez("data.npz", X=X)
+    Path("data.tsv").write_text(DATA.replace(",", "\t"))
+    Path("rows.csv").write_text("0,3,must\n0,1,cannot\n")
+    Path("rows.jsonl").write_text(
+        '{"a": 0, "b": 3, "kind": "must"}\n{"a": 0, "b": 1, "kind": "cannot"}\n'
+    )
+    _, expected, _ = call("fit data.csv -k 3 --columns x,y --links rows.csv")
+    assert len(table(expected)) == 30
+    for line in (
+        "fit data.tsv -k 3 --columns 1,2 --links rows.csv",
+        "fit data.npy -k 3 --links rows.jsonl",
+        "fit data.npz -k 3 --links rows.csv -o -",
+    ):
+        assert call(line)[:2] == (0, expected)
+    assert call("fit - -k 3 --columns x,y --links rows.csv", DATA.encode())[1] == expected
+    for name in ("rows.csv", "rows.jsonl"):
+        links = Path(name).read_bytes()
+        assert call("fit data.npy -k 3 --links -", links)[1] == expected
+    assert call("fit data.npy -k 3 --links rows.csv -o labels.npy")[0] == 0
+    assert_array_equal(np.load("labels.npy"), list(table(expected).values()))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_fits_and_is_repeatable(call, method):
+    line = f"fit data.csv -k 3 --id-column id --links links.csv --standardize --method {method}"
+    code, out, _ = call(line)
+    assert code == 0
+    assert len(table(out)) == 30
+    assert call(f"{line} --seed 0")[1] == out
+
+
+def test_standardize_makes_the_unit_of_a_column_irrelevant(call):
+    rows = [line.split(",") for line in DATA.splitlines()[1:]]
+    Path("scaled.csv").write_text("".join(f"{a},{float(x) * 1024},{y}\n" for a, x, y in rows))
+    expected = call("fit data.csv -k 3 --columns 1,2 --standardize")[1]
+    assert call("fit scaled.csv -k 3 --columns 1,2 --standardize")[1] == expected
+
+
+def test_json_tells_the_outcome_in_one_object(call):
+    Path("links.csv").write_text(CONTRADICTION)
+    code, out, err = call("fit data.csv -k 3 --id-column id --links links.csv -o a.csv --json")
+    assert code == 0
+    report = json.loads(out)
+    assert report.pop("seconds") >= 0
+    broken = report.pop("violations")
+    assert report["links"].pop("kept") + len(broken) == 5
+    assert report["links"].pop("kept_must") + report["links"].pop("kept_cannot") == 5 - len(broken)
+    assert {frozenset(pair) for pair in broken} <= {frozenset({"a", "b", "kind", "weight"})}
+    assert sum(report.pop("sizes")) == 30
+    assert report == {
+        "method": "ccskl",
+        "n": 30,
+        "k": 3,
+        "links": {"given": 5, "must": 3, "cannot": 2},
+        "dropped": 1,
+        "output": "a.csv",
+    }
+    assert err.count("\n") == 1
+
+
+def test_a_contradiction_is_dropped_and_told(call):
+    Path("links.csv").write_text(CONTRADICTION)
+    code, out, err = call("fit data.csv -k 3 --id-column id --links links.csv --quiet")
+    assert code == 0
+    assert len(table(out)) == 30
+    assert err.startswith("linkwise: warning: 1 cannot-link")
+    assert "('000', '001') first" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("links", "k", "fragment"),
+    [
+        (CONTRADICTION, 3, f"the links cannot all hold in 3 clusters: {CONFLICT}"),
+        (LINKS + "000,002,cannot\n", 2, "the links cannot all hold in 2 clusters"),
+        ("000,001,cannot\n", 1, "in 1 clusters: 000 cannot be with 001"),
+    ],
+)
+def test_strict_refuses_links_that_cannot_all_hold(call, links, k, fragment):
+    Path("links.csv").write_text(links)
+    line = f"fit data.csv --id-column id --links links.csv --strict -o labels.csv -k {k}"
+    code, out, err = call(line)
+    assert (code, out) == (4, "")
+    assert err.startswith("linkwise: error: links.csv: ")
+    assert fragment in err
+    assert not Path("labels.csv").exists()
+    assert call(f"check links.csv --strict -k {k}")[0] == 4
+    assert call(f"check links.csv -k {k}")[0] == 0
+
+
+def test_strict_lets_through_what_can_hold(call):
+    assert call("fit data.csv --id-column id --links links.csv --strict -k 3")[0] == 0
+    assert call("check links.csv --strict -k 3")[0] == 0
+
+
+BAD = {
+    "fit none.csv -k 2": (3, "none.csv: no such file"),
+    "fit folder.csv -k 2": (3, "folder.csv: is a folder"),
+    "fit data.txt -k 2": (3, "data.txt: cannot tell the format"),
+    "fit data.csv -k 2 --links none.csv": (3, "none.csv: no such file"),
+    "fit data.csv -k 2 --links folder.csv --id-column id": (3, "folder.csv: is a folder"),
+    "fit data.csv -k 2 --links data.txt --id-column id": (3, "data.txt: cannot tell the format"),
+    "fit words.csv -k 2": (3, "words.csv, line 3, column 'x': 'abc' is not a number"),
+    "fit gap.csv -k 2": (3, "gap.csv, line 2, column 1: the cell is empty"),
+    "fit nan.csv -k 2": (3, "nan.csv, line 2, column 0: 'nan' is not within"),
+    "fit cut.csv -k 2": (3, "cut.csv, line 2: expected 2 fields"),
+    "fit empty.csv -k 2": (3, "empty.csv is empty"),
+    "fit latin.csv -k 2": (3, "latin.csv, line 1: not UTF-8"),
+    "fit twice.csv -k 2 --id-column 0": (3, "twice.csv, line 2: the id 'a' stands on line 1"),
+    "fit one.csv -k 1": (3, "one.csv has 1 row(s), too few"),
+    "fit bad.npy -k 2": (3, "bad.npy: not a readable .npy or .npz file"),
+    "fit bad.npz -k 2": (3, "bad.npz: not a readable .npy or .npz file"),
+    "fit pickle.npy -k 2": (3, "pickle.npy: not a readable .npy or .npz file"),
+    "fit data.csv -k 2 --columns z": (3, "data.csv: no column 'z'"),
+    "fit data.csv -k 2 --id-column z": (3, "data.csv: no column 'z'"),
+    "fit data.csv -k 31 --id-column id": (3, "30 row(s), too few for 31 clusters"),
+    "fit data.csv -k 2 --columns x --links links.csv": (3, "'000' is not a row number of data.csv"),
+    "fit data.csv -k 2 --columns x --links far.csv": (3, "link 0, 30: 30 is not a row number"),
+    "fit data.csv -k 2 --columns x --links text.jsonl": (3, "'1' is not a row number"),
+    "fit data.csv -k 2 --id-column id --links far.csv": (3, "0 is not an id in data.csv"),
+    "fit data.csv -k 2 --id-column id --links self.csv": (3, "self.csv, line 1: 0 is paired"),
+    "fit data.csv -k 2 --id-column id --links mixed.jsonl": (3, "mixed.jsonl"),
+    "fit data.csv -k 2 --id-column id --links deep.jsonl": (3, "deep.jsonl"),
+    "fit data.csv -k 2 --id-column id --links latin.csv": (3, "latin.csv, line 1: not UTF-8"),
+    "fit data.csv -k 2 --id-column id -o none/a.csv": (3, "its folder does not exist"),
+    "fit data.csv -k 2 --id-column id -o folder.csv": (3, "folder.csv is a folder"),
+    "fit data.csv -k 2 --id-column id -o links.csv": (2, "links.csv exists; --force overwrites"),
+    "fit data.csv -k 2 --id-column id -o data.csv --force": (2, "-o data.csv is what is read"),
+    "fit data.csv -k 2 --id-column id -o a.txt": (2, "expected a name that ends in .csv"),
+    "fit data.csv -k 2 --id-column id --json": (2, "--json needs stdout for itself"),
+    "fit data.csv -k 2 --id-column id --json -o -": (2, "--json needs stdout for itself"),
+    "fit - --links - -k 2": (2, "both -"),
+    "fit data.csv -k 0": (2, "argument -k: expected a whole number >= 1, got '0'"),
+    "fit data.csv -k two": (2, "argument -k: expected a whole number"),
+    "fit data.csv -k 2 --seed -1": (2, "argument --seed"),
+    "fit data.csv -k 2 --method magic": (2, "argument --method: invalid choice: 'magic'"),
+    "fit data.csv": (2, "required: -k"),
+    "fit data.csv -k 2 --colum x": (2, "unrecognized arguments: --colum"),
+    "check": (2, "required: LINKS"),
+    "check none.csv": (3, "none.csv: no such file"),
+    "check empty.csv": (3, "empty.csv is empty"),
+    "check - --data -": (2, "both -"),
+    "check links.csv --id-column id": (2, "tell how to read --data"),
+    "check links.csv --data data.csv --columns x": (3, "is not a row number of data.csv"),
+    "check far.csv --data data.csv --id-column id": (3, "is not an id in data.csv"),
+    "": (2, "required: COMMAND"),
+    "magic": (2, "invalid choice: 'magic'"),
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_a_mistake_is_one_line_and_writes_nothing(call, here, line):
+    Path("folder.csv").mkdir()
+    Path("words.csv").write_text("x,y\n1,2\nabc,4\n")
+    Path("gap.csv").write_text("1,2\n3,\n")
+    Path("nan.csv").write_text("1,2\nnan,4\n")
+    Path("cut.csv").write_text("1,2\n3")
+    Path("empty.csv").write_text("")
+    Path("latin.csv").write_bytes("é,1\n".encode("latin-1"))
+    Path("twice.csv").write_text("a,1\na,2\n")
+    Path("one.csv").write_text("1,2\n")
+    Path("data.txt").write_text(DATA)
+    Path("bad.npy").write_bytes(b"\x93NUMPY\x01\x00")
+    Path("bad.npz").write_bytes(b"PK\x03\x04\x00")
+    np.save("pickle.npy", np.array([[{}]]), allow_pickle=True)
+    Path("far.csv").write_text("0,30,must\n")
+    Path("self.csv").write_text("0,0,must\n")
+    Path("text.jsonl").write_text('{"a": "1", "b": "2", "kind": "must"}\n')
+    Path("mixed.jsonl").write_text('{"a": 1, "b": "x", "kind": "must"}\n')
+    Path("deep.jsonl").write_text('{"a": ' + "[" * 100_000 + "\n")
+    before = {path: path.is_dir() or path.read_bytes() for path in here.iterdir()}
+    code, fragment = BAD[line]
+    if line.startswith("fit data.csv -k 2") and " -o " not in line and "--json" not in line:
+        line += " -o labels.csv"
+    found, out, err = call(line)
+    assert (found, out) == (code, "")
+    assert err.startswith("linkwise: error: ")
+    assert fragment in err
+    assert err.count("\n") == 1
+    assert before == {path: path.is_dir() or path.read_bytes() for path in here.iterdir()}
+
+
+def test_force_overwrites_the_output(call):
+    Path("labels.csv").write_text("old")
+    line = "fit data.csv -k 2 --id-column id -o labels.csv"
+    assert call(line)[0] == 2
+    assert Path("labels.csv").read_text() == "old"
+    assert call(f"{line} --force")[0] == 0
+    assert len(table(Path("labels.csv").read_text())) == 30
+
+
+def test_the_summary_names_the_first_links_not_kept(call):
+    pairs = [f"{3 * i:03d},{3 * i + 3:03d},cannot\n" for i in range(8)]
+    Path("links.csv").write_text("".join(pairs))
+    _, _, err = call("fit data.csv -k 1 --id-column id --links links.csv")
+    assert "links kept: 0 of 8" in err
+    assert "  not kept: 000 cannot be with 003\n" in err
+    assert err.count("not kept") == 5
+    assert "and 3 more" in err
+    assert call("fit data.csv -k 1 --id-column id --links links.csv --quiet")[2] == ""
+
+
+def test_warnings_are_one_line_each(call):
+    Path("same.csv").write_text("1,2\n" * 5)
+    code, _, err = call("fit same.csv -k 3 --quiet")
+    assert code == 0
+    assert err.startswith("linkwise: warning: only 1 of 3 clusters found")
+    assert err.count("\n") == 1
+
+
+def test_check_counts_and_closes_the_links(call):
+    code, out, err = call("check links.csv --data data.csv --id-column id")
+    assert (code, err) == (0, "")
+    assert out == (
+        "links: 4 (must 2, cannot 2, repeated 0), points: 5\n"
+        "groups joined by must-links: 3, largest: 2, pairs of groups apart: 2\n"
+        "all can hold\n"
+    )
+    assert (
+        "no contradiction found in 3 clusters (a search, not a proof)"
+        in call("check links.csv -k 3")[1]
+    )
+
+
+def test_check_explains_a_contradiction(call):
+    Path("links.csv").write_text(CONTRADICTION + "004,003,must\n")
+    _, out, _ = call("check links.csv")
+    assert f"cannot all hold: {CONFLICT} 001\n" in out
+    report = json.loads(call("check links.csv --json")[1])
+    pairs = report.pop("conflict_pairs")
+    assert [pair["kind"] for pair in pairs] == ["must", "must", "must", "cannot"]
+    assert report == {
+        "pairs": 6,
+        "must": 4,
+        "cannot": 2,
+        "points": 5,
+        "repeated": 1,
+        "groups": 2,
+        "largest_group": 4,
+        "groups_apart": 1,
+        "contradicted": 1,
+        "conflict": f"{CONFLICT} 001",
+    }
+
+
+def test_check_reads_standard_input(call):
+    assert call("check -", b"0,1,must\n")[1].startswith("links: 1 (must 1,")
+    assert call("check - --json", b'{"a": 0, "b": 1, "kind": "must"}')[0] == 0
+    assert "standard input" in call("check -", b"0,0,must\n")[2]
+
+
+def test_methods_lists_every_estimator(call):
+    import linkwise.estimators
+
+    rows = json.loads(call("methods --json")[1])
+    assert {row["class"] for row in rows} == set(linkwise.estimators.__all__)
+    assert {row["memory"] for row in rows} == {"n k", "n^2"}
+    out = call("methods")[1]
+    assert all(value in out for row in rows for value in row.values())
+
+
+def test_demo_runs_the_demonstration(call, monkeypatch):
+    stand_in = types.ModuleType("linkwise.demo")
+    stand_in.run = lambda out: print(f"shown in {out}")
+    monkeypatch.setitem(sys.modules, "linkwise.demo", stand_in)
+    assert call("demo")[:2] == (0, "shown in demo\n")
+    assert call("demo --out there")[:2] == (0, "shown in there\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "fragment"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError("n_samples=9 needs 9 GiB"), 3, "needs 9 GiB"),
+        (MemoryError(), 3, "MemoryError"),
+        (MissingExtra("matplotlib", "plot"), 3, "pip install"),
+        (PermissionError(13, "Permission denied", "x.csv"), 3, "x.csv: not permitted"),
+    ],
+)
+def test_what_goes_wrong_underway_is_one_line(call, monkeypatch, error, code, fragment):
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(cli, "method_class", fail)
+    found, out, err = call("fit data.csv -k 2 --id-column id -o labels.csv")
+    assert (found, out) == (code, "")
+    assert fragment in err
+    assert err.count("\n") == 1
+    assert not Path("labels.csv").exists()
+
+
+def test_a_bug_is_not_hidden(call, monkeypatch):
+    monkeypatch.setattr(cli, "method_class", lambda _: None)
+    with pytest.raises(TypeError):
+        call("fit data.csv -k 2 --id-column id")
+
+
+def test_help_and_version_import_no_numpy():
+    script = (
+        "import sys; from linkwise.cli import main; "
+        "codes = [main(['--help']), main(['fit', '--help']), main(['--version'])]; "
+        "sys.exit(any(codes) or 'numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "fit" in done.stdout
+
+
+def test_python_m_linkwise_is_the_command(here):
+    line = [sys.executable, "-m", "linkwise", "fit", "-", "-k", "3", "--id-column", "id"]
+    done = subprocess.run(line, input=DATA, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(table(done.stdout)) == 30
+    line[3:] = ["fit", "none.csv", "-k", "3"]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "linkwise: error: none.csv: no such file; check the path\n"
+
+
+def test_a_reader_that_leaves_is_no_traceback():
+    with subprocess.Popen(
+        [sys.executable, "-m", "linkwise", "methods"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def mutated(raw):
+    """Draw bytes like raw, with a slice of it replaced by others."""
+    place = st.integers(0, len(raw))
+    return st.builds(
+        lambda a, b, new: raw[: min(a, b)] + new + raw[max(a, b) :],
+        place,
+        place,
+        st.binary(max_size=8) | st.sampled_from([b",", b"\n", b'"', b"1e300", b"0"]),
+    )
+
+
+def saved(save, *args, **kwargs):
+    file = io.BytesIO()
+    save(file, *args, **kwargs)
+    return file.getvalue()
+
+
+SMALL = np.arange(8.0).reshape(4, 2)
+SAMPLES = {
+    ".csv": b"x,y\n1,2\n3,4\n5,6\n",
+    ".tsv": b"1\t2\n3\t4\n5\t6\n",
+    ".npy": saved(np.save, SMALL),
+    ".npz": saved(np.savez, X=SMALL, id=np.arange(4)),
+}
+PAIRS = {
+    ".csv": b"id_a,id_b,kind,weight\n0,1,must,1\n1,2,cannot,2\n",
+    ".tsv": b"0\t1\tmust\n1\t2\tcannot\n",
+    ".jsonl": b'{"a": 0, "b": 1, "kind": "must"}\n{"a": 1, "b": 2, "kind": "cannot"}\n',
+}
+
+
+def of(samples):
+    return st.sampled_from(sorted(samples)).flatmap(
+        lambda suffix: st.tuples(st.just(suffix), st.binary() | mutated(samples[suffix]))
+    )
+
+
+@given(data=of(SAMPLES), links=of(PAIRS), k=st.integers(1, 3), strict=st.booleans())
+@settings(max_examples=150)
+def test_no_bytes_give_a_traceback(data, links, k, strict, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fuzz")
+    good, bad = folder / "good.csv", folder / f"data{data[0]}"
+    pairs, output = folder / f"links{links[0]}", folder / "labels.csv"
+    good.write_bytes(SAMPLES[".csv"])
+    bad.write_bytes(data[1])
+    pairs.write_bytes(links[1])
+    options = ["--strict"] if strict else []
+    for line in (
+        ["fit", bad, "-k", k, "-o", output, "--force"],
+        ["fit", good, "-k", k, "--links", pairs, *options],
+        ["check", pairs, "--data", bad, "-k", k, *options],
+    ):
+        err = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
+            code = main([str(word) for word in line])
+        assert code in {0, 2, 3, 4}
+        assert "Traceback" not in err.getvalue()
+        if line[1] == bad:
+            assert output.exists() == (code == 0)
+
+
+def walk(parser):
+    """Yield the names of all commands and flags of a parser."""
+    for action in parser._actions:
+        yield from (flag for flag in action.option_strings if flag not in ("-h", "--help"))
+        if isinstance(action, argparse._SubParsersAction):
+            for name, sub in action.choices.items():
+                yield f"linkwise {name}"
+                yield from walk(sub)
+
+
+@pytest.mark.parametrize("name", sorted({*walk(cli.parser()), *METHODS}))
+def test_the_manual_names_every_command_flag_and_method(name):
+    assert f"`{name}" in DOCS.read_text()
