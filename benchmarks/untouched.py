@@ -93,7 +93,8 @@ def main():
                     agrees = "yes" if mean[1] >= value - 2 * error[1] - 0.03 else "no"
                 lines.append(
                     f"| {name} | {method} | {n_pairs} | {mean[0]:.2f} "
-                    f"| {mean[1]:.2f} ± {error[1]:.2f} | {reference} | {agrees} | {mean[2]:.2f} | {mean[3]:.2f} |"
+                    f"| {mean[1]:.2f} ± {error[1]:.2f} | {reference} | {agrees} "
+                    f"| {mean[2]:.2f} | {mean[3]:.2f} |"
                 )
                 print(lines[-1], flush=True)
     if options.out:

@@ -1,0 +1,99 @@
+"""The shape of the code base, checked."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import linkwise
+
+SOURCE = Path(linkwise.__file__).parent
+ROOT = SOURCE.parent.parent
+# imports point only up this list
+ROOMS = [
+    "exceptions", "linalg", "constraints", "graph", "kernel", "embedding", "partition", "evaluate",
+    "_check", "estimators", "datasets", "plot", "demo", "tables", "cli", "__main__",
+]  # fmt: skip
+
+
+def room(module):
+    """Return the place of a module, named from the package on, in the list of rooms."""
+    return ROOMS.index(module.split(".")[0])
+
+
+def imports(path):
+    """Yield what of linkwise a file imports, named from the package on."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "linkwise":
+            yield from (alias.name for alias in node.names if alias.name != "__version__")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkwise."):
+            yield node.module.removeprefix("linkwise.")
+        elif isinstance(node, ast.Import):
+            names = (alias.name for alias in node.names)
+            yield from (name.removeprefix("linkwise.") for name in names if "linkwise." in name)
+
+
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_only_up_the_rooms(path):
+    own = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    for module in imports(path):
+        home = linkwise._HOME.get(module, module)  # a public name lives in its room
+        assert room(home) <= room(own), f"{own} imports {module}"
+
+
+def documented_in(text):
+    return set(re.findall(r"`([A-Za-z_]+)`", text))
+
+
+def test_every_public_name_is_documented():
+    reference = documented_in((ROOT / "docs" / "reference.md").read_text())
+    for name in linkwise.__all__:
+        assert getattr(linkwise, name).__doc__, f"{name} has no docstring"
+        assert name in reference, f"{name} is missing in docs/reference.md"
+
+
+def test_every_room_says_what_it_is_and_documents_what_it_gives():
+    for name in ("constraints", "graph", "kernel", "embedding", "partition", "evaluate", "linalg"):
+        module = getattr(linkwise, name)
+        assert module.__doc__
+        for public in module.__all__:
+            assert getattr(module, public).__doc__, f"linkwise.{name}.{public} has no docstring"
+
+
+def test_every_parameter_of_an_estimator_is_documented():
+    for name in linkwise.estimators.__all__:
+        estimator = getattr(linkwise.estimators, name)
+        for parameter in estimator._get_param_names():
+            assert re.search(rf"\b{parameter}\b", estimator.__doc__), f"{name}: {parameter}"
+
+
+def test_public_names_are_listed_once_and_exist():
+    assert set(linkwise.__all__) == set(linkwise._HOME)
+    assert set(linkwise.__all__) <= set(dir(linkwise))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = linkwise.nonsense
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import linkwise, sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"numpy", "scipy", "sklearn", "matplotlib"} & set(run.stdout.split())
+
+
+def test_the_package_is_marked_as_typed():
+    assert (SOURCE / "py.typed").exists()
+
+
+def test_the_examples_of_the_readme_run():
+    text = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert blocks
+    space: dict = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), space)
