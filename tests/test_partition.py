@@ -102,3 +102,23 @@ def test_no_single_move_lowers_the_objective(rng):
             moved[i] = c
             if len(np.unique(moved)) == 3:
                 assert scatter(K + R, moved) >= J - 1e-8
+
+
+def test_with_degrees_for_masses_the_objective_is_the_normalised_cut(rng):
+    W = rng.random((12, 12)) * (rng.random((12, 12)) < 0.6)
+    W = np.triu(W, 1) + np.triu(W, 1).T
+    d = W.sum(axis=1)
+    for graph in (W, sparse.csr_array(W)):
+        labels, _, J, _ = kernel_kmeans(graph, 3, mass=d, rng=np.random.default_rng(0))
+        cut = sum(
+            W[np.ix_(labels == c, labels != c)].sum() / d[labels == c].sum() for c in range(3)
+        )
+        assert_allclose(J + 3, cut)  # the diagonal of W is 0
+
+
+def test_a_start_that_is_given_is_tried(rng):
+    X = rng.standard_normal((40, 3))
+    K = X @ X.T
+    best = kernel_kmeans(K, 5, n_init=30, rng=rng)
+    again = kernel_kmeans(K, 5, n_init=1, starts=[best.labels], rng=rng)
+    assert again.objective <= best.objective + 1e-9

@@ -51,6 +51,8 @@ def check_n_clusters(n_clusters, n):
 def check_memory(n, dtype, *, copies, instead):
     """Refuse what would not fit: ``copies`` arrays of n x n."""
     need = copies * n * n * np.dtype(dtype).itemsize
+    if not hasattr(os, "sysconf"):  # Windows does not say
+        return
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > MEMORY_SHARE * have:
         raise MemoryError(
@@ -110,8 +112,8 @@ def check_constraints(constraints, n, sample_id=None, *, on_conflict="raise"):
         if dropped:
             a, b = next(iter(dropped))[:2]
             warnings.warn(
-                f"{dropped.n_pairs} cannot-links contradict must-links and were dropped, "
-                f"({a!r}, {b!r}) first; see constraints.conflict()",
+                f"dropped {dropped.n_pairs} of {given.n_pairs + dropped.n_pairs} constraints: "
+                f"must-links contradict these cannot-links, ({a!r}, {b!r}) first",
                 ConstraintWarning,
                 stacklevel=3,
             )

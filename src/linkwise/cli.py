@@ -321,22 +321,26 @@ def findings(report, k):
     return "\n".join(lines).format(within=within, **report)
 
 
+def describe(name):
+    """Return what there is to know of a method, from its class."""
+    cls = method_class(name)
+    return {
+        "name": name,
+        "class": cls.__name__,
+        "links": "hard" if cls._traits.hard else "soft",
+        "weights": "yes" if cls._traits.weights else "no",
+        "rows": cls._traits.rows,
+        "summary": cls.__doc__.split("\n")[0],
+    }
+
+
 def methods(args):
     """List the methods."""
-    rows = [
-        {
-            "name": name,
-            "class": METHODS[name],
-            "links": "soft",
-            "memory": "n^2" if getattr(method_class(name), "_dense", False) else "n k",
-            "summary": method_class(name).__doc__.strip().split("\n")[0],
-        }
-        for name in METHODS
-    ]
+    rows = [describe(name) for name in METHODS]
     if args.json:
         print(json.dumps(rows))
         return 0
-    table = [list(rows[0]), *(list(row.values()) for row in rows)]
+    table = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         print("  ".join(map(str.ljust, row, widths)).rstrip())
@@ -356,8 +360,8 @@ def say(kind, text):
 
 def reason(error):
     """Return what an error says, without Python's decoration."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {REMEDIES.get(type(error), error.strerror)}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'stdout'}: {REMEDIES.get(type(error), error.strerror)}"
     return str(error) or type(error).__name__
 
 

@@ -1,23 +1,26 @@
-"""Semi-supervised kernel k-means, SS-Kernel-KMeans [1].
+"""Semi-supervised kernel k-means, SS-Kernel-KMeans, and its normalised-cut version [1].
 
-k-means in the feature space of a kernel, where must-links reward and cannot-links punish:
+k-means in a feature space where must-links reward and cannot-links punish. Points have a mass m
+(1, or their degree in a graph), and A_ij = m_i m_j <phi_i, phi_j>:
 
-    (1)  K' = K + R,   R_ij = +w c_ij for a must-link, -w c_ij for a cannot-link (weight c_ij)
-    (2)  d(i, c) = K'_ii - 2/|c| sum_{j in c} K'_ij + 1/|c|^2 sum_{j,l in c} K'_jl
-    (3)  J = sum_i d(i, label_i) = tr K' - sum_c 1/|c| sum_{i,j in c} K'_ij
+    (1)  A = K + R,   R_ij = +w c_ij for a must-link, -w c_ij for a cannot-link (weight c_ij)
+    (2)  d(i, c) = A_ii / m_i^2 - 2 g_ic / (m_i V_c) + S_c / V_c^2
+         g_ic = sum_{j in c} A_ij,  S_c = sum_{i,j in c} A_ij,  V_c = sum_{i in c} m_i
+    (3)  J = sum_i m_i d(i, label_i) = sum_i A_ii / m_i - sum_c S_c / V_c
     (4)  w = n / (k C), C the number of constraints
 
-Starts: the groups that must-links join are candidate centres; k of them are chosen far apart,
-and filled up with single points far from those. K' is indefinite, so passes over all points at
-once may cycle (two cannot-linked points flee each other to the same side for ever): they stop
-when J no longer falls. From the best partition seen, single points then move, one at a time, as
-long as a move lowers J:
+With m = 1 and K a kernel this is kernel k-means; with m the degrees and K the weights of a graph,
+J is the normalised cut up to a constant. Starts: the groups that must-links join are candidate
+centres; k of them are chosen far apart, and filled up with single points far from those. A is
+indefinite, so passes over all points at once may cycle (two cannot-linked points flee each other
+to the same side for ever): they stop when J no longer falls. From the best partition seen, single
+points then move, one at a time, as long as a move from cluster a to b lowers J:
 
-    (5)  J after - before = S_a/|a| + S_b/|b| - S'_a/(|a| - 1) - S'_b/(|b| + 1),
-         S_c = sum_{i,j in c} K'_ij,  S'_a = S_a - 2 g_ia + K'_ii,  S'_b = S_b + 2 g_ib + K'_ii,
-         g_ic = sum_{j in c} K'_ij, for point i from cluster a to b.
+    (5)  J after - before = S_a/V_a + S_b/V_b - S'_a/(V_a - m_i) - S'_b/(V_b + m_i),
+         S'_a = S_a - 2 g_ia + A_ii,  S'_b = S_b + 2 g_ib + A_ii
 
-K is dense, n^2 memory; R is sparse and never added to it. O(n^2 k) a pass, O(n k) a move.
+K is dense (n^2 memory) or sparse; R is sparse and never added to it. O(nnz(K) + n k) a pass,
+O(n k) a move.
 
 [1] Kulis, Basu, Dhillon & Mooney, Semi-supervised graph clustering: a kernel approach,
     ICML 2005.
@@ -36,31 +39,51 @@ PATIENCE = 5  # passes without a new best J before a start is given up
 
 
 class KernelPartition(NamedTuple):
+    """Labels, and what it takes to place new points."""
+
     labels: np.ndarray  # (n,) int
-    within: np.ndarray  # (k,) the last term of Eq. (2) with K alone, for new points
+    within: np.ndarray  # (k,) S_c / V_c^2 of K alone, the last term of Eq. (2) for new points
     objective: float  # J of Eq. (3)
     n_iter: int  # passes of the start that was kept
 
 
-def indicator(labels, k, dtype):
-    """Return the csr_array (n, k) of cluster membership divided by cluster size."""
+class Problem(NamedTuple):
+    """K, R, the masses and the diagonal of K + R, Eq. (1)."""
+
+    K: np.ndarray
+    R: sparse.csr_array
+    mass: np.ndarray
+    diagonal: np.ndarray
+
+    def times(self, N):
+        """Return (K + R) N for a sparse (n, q), dense."""
+        product = (N.T @ self.K).T + (self.R @ N)  # both K and R are symmetric
+        return product.toarray() if sparse.issparse(product) else np.asarray(product)
+
+    def row(self, i):
+        row = self.K[[i]].toarray().ravel() if sparse.issparse(self.K) else self.K[i]
+        return row + self.R[[i]].toarray().ravel()
+
+
+def membership(labels, k, dtype):
+    """Return the csr_array (n, k) with a 1 where a point is in a cluster."""
     n = len(labels)
-    size = np.bincount(labels, minlength=k).astype(dtype)
-    share = np.divide(1, size, out=np.zeros_like(size), where=size > 0)
-    return sparse.csr_array((share[labels], labels, np.arange(n + 1)), shape=(n, k))
+    return sparse.csr_array((np.ones(n, dtype), labels, np.arange(n + 1)), shape=(n, k))
 
 
-def _means(K, R, H):
-    """Return K' H (n, k): the mean kernel value of every point with every cluster."""
-    return np.asarray((H.T @ K).T + (R @ H).toarray())
+def _sums(problem, labels, k):
+    """Return g (n, k), S (k,) and V (k,) of Eq. (2)."""
+    G = problem.times(membership(labels, k, problem.K.dtype))
+    S = np.bincount(labels, weights=G[np.arange(len(labels)), labels], minlength=k)
+    return G, S, np.bincount(labels, weights=problem.mass, minlength=k)
 
 
-def _distances(M, H, diagonal):
-    """Return d of Eq. (2), (n, k), from M = K' H. An empty cluster is infinitely far."""
-    within = np.asarray(H.multiply(M).sum(axis=0)).ravel()
-    empty = np.asarray(H.sum(axis=0)).ravel() == 0
-    d = diagonal[:, None] - 2 * M + within
-    d[:, empty] = np.inf
+def _distances(problem, G, S, V):
+    """Return d of Eq. (2), (n, k). An empty cluster is infinitely far."""
+    mass = problem.mass[:, None]
+    V = np.where(V > 0, V, np.inf)
+    d = problem.diagonal[:, None] / mass**2 - 2 * G / (mass * V) + S / V**2
+    d[:, np.isinf(V)] = np.inf
     return d
 
 
@@ -75,14 +98,13 @@ def _fill_empty(labels, d, k):
     return labels
 
 
-def _lloyd(K, R, diagonal, labels, k, max_iter):
+def _lloyd(problem, labels, k, max_iter):
     """Return the best labels seen from this start, the passes, and whether they settled."""
     best, best_J, stale = labels, np.inf, 0
     for n_iter in range(1, max_iter + 1):
-        H = indicator(labels, k, K.dtype)
-        d = _distances(_means(K, R, H), H, diagonal)
-        J = float(d[np.arange(len(labels)), labels].sum(dtype=np.float64))  # Eq. (3)
-        if best_J - 1e-10 * max(1.0, abs(J)) > J:
+        d = _distances(problem, *_sums(problem, labels, k))
+        J = float(problem.mass @ d[np.arange(len(labels)), labels])  # Eq. (3)
+        if best_J - J > 1e-10 * max(1.0, abs(J)):
             best, best_J, stale = labels, J, 0
         else:
             stale += 1
@@ -93,52 +115,73 @@ def _lloyd(K, R, diagonal, labels, k, max_iter):
     return best, max_iter, False
 
 
-def _single_moves(K, R, diagonal, labels, k):
+def _single_moves(problem, labels, k):
     """Return labels from which no single move lowers J, and the J they end at."""
+    mass, diagonal = problem.mass, problem.diagonal
     labels = labels.copy()
-    n = np.arange(len(labels))
-    size = np.bincount(labels, minlength=k).astype(np.float64)
-    G = _means(K, R, indicator(labels, k, K.dtype)) * size  # g of Eq. (5), (n, k)
-    S = np.bincount(labels, weights=G[n, labels], minlength=k)
+    points = np.arange(len(labels))
+    G, S, V = _sums(problem, labels, k)
+    G = G.astype(np.float64)
+    size = np.bincount(labels, minlength=k)
     for _ in range(len(labels)):
-        joined = (S + 2 * G + diagonal[:, None]) / (size + 1)
-        gain = joined - S / np.maximum(size, 1)  # of Eq. (5), the part of b
-        own = G[n, labels]
-        left = (S[labels] - 2 * own + diagonal) / np.maximum(size[labels] - 1, 1)
-        change = (S / np.maximum(size, 1))[labels] - left  # the part of a
-        total = change[:, None] - gain
-        total[n, labels] = np.inf
-        total[size[labels] == 1] = np.inf  # no cluster is emptied
-        i, b = np.unravel_index(np.argmin(total), total.shape)
-        if not total[i, b] < -1e-9 * max(1.0, np.abs(S).max()):
+        ratio = S / np.where(V > 0, V, 1)
+        joined = (S + 2 * G + diagonal[:, None]) / (V + mass[:, None]) - ratio
+        rest = np.where(size[labels] > 1, V[labels] - mass, 1)
+        left = ratio[labels] - (S[labels] - 2 * G[points, labels] + diagonal) / rest
+        change = left[:, None] - joined  # Eq. (5)
+        change[points, labels] = np.inf
+        change[size[labels] == 1] = np.inf  # no cluster is emptied
+        i, b = np.unravel_index(np.argmin(change), change.shape)
+        if not change[i, b] < -1e-9 * max(1.0, np.abs(ratio).max()):
             break
         a = labels[i]
         S[a] += diagonal[i] - 2 * G[i, a]
         S[b] += diagonal[i] + 2 * G[i, b]
-        column = K[i] + R[[i]].toarray().ravel()  # K' is symmetric
-        G[:, a] -= column
-        G[:, b] += column
-        size[a] -= 1
-        size[b] += 1
+        row = problem.row(i)
+        G[:, a] -= row
+        G[:, b] += row
+        V[a], V[b] = V[a] - mass[i], V[b] + mass[i]
+        size[a], size[b] = size[a] - 1, size[b] + 1
         labels[i] = b
-    J = diagonal.sum(dtype=np.float64) - np.sum(S / np.maximum(size, 1))  # Eq. (3)
-    return labels, float(J)
+    return labels, float(np.sum(diagonal / mass) - np.sum(S / np.where(V > 0, V, 1)))  # Eq. (3)
 
 
-def _start(K, diagonal, groups, k, rng, *, greedy):
+class Groups(NamedTuple):
+    """The must-link groups, single points among them, as candidate centres."""
+
+    N: sparse.csr_array  # (n, groups) membership
+    size: np.ndarray  # (groups,) points
+    V: np.ndarray  # (groups,) mass
+    S: np.ndarray  # (groups,) sum of K inside
+    order: np.ndarray  # an order of the groups that does not depend on row numbers
+
+
+def _groups(problem, groups):
+    n, K = len(problem.mass), problem.K
+    N = membership(groups, groups.max() + 1, K.dtype)
+    size, V = np.bincount(groups), np.bincount(groups, weights=problem.mass)
+    own = K.diagonal() if sparse.issparse(K) else np.diagonal(K)
+    S = np.bincount(groups, weights=own).astype(np.float64)
+    big = np.flatnonzero(size > 1)
+    if len(big):
+        part = N[:, big]
+        inside = part.multiply((part.T @ K).T)
+        S[big] = np.asarray(inside.sum(axis=0)).ravel()
+    total = np.asarray(K.sum(axis=1)).reshape(n)
+    return Groups(N, size, V, S, np.argsort((N.T @ total) / V, kind="stable"))
+
+
+def _start(problem, groups, k, rng, *, greedy):
     """Return labels from k seeds: must-link groups first, far apart, then single points.
 
     ``greedy`` takes the largest group, then always the candidate that is farthest, a group
     weighed by its size; otherwise candidates are drawn in proportion to that, as in k-means++.
     """
-    n = len(K)
-    size = np.bincount(groups)
-    H = indicator(groups, len(size), K.dtype)  # a column for every group
-    mean = (H.T @ K).T  # (n, groups)
-    own = np.asarray(H.multiply(mean).sum(axis=0)).ravel()  # |centre|^2
-    order = np.argsort(mean.sum(axis=0), kind="stable")  # draws do not depend on row numbers
+    N, size, V, S, order = groups
+    K, mass = problem.K, problem.mass
+    own = K.diagonal() if sparse.issparse(K) else np.diagonal(K)
+    to_seed = np.empty((len(mass), k))
     nearest = np.full(len(size), np.inf)
-    to_seed = np.empty((n, k), dtype=np.float64)
     seeds: list[int] = []
     for c in range(k):
         gain = size.astype(float) if c == 0 else size * np.maximum(nearest, 0)
@@ -148,49 +191,55 @@ def _start(K, diagonal, groups, k, rng, *, greedy):
         if not np.any(gain > 0):  # all candidates coincide with a seed
             gain = np.isin(np.arange(len(size)), seeds, invert=True).astype(float)
         share = gain[order] / gain.sum()
-        seed = int(order[np.argmax(share) if greedy else rng.choice(len(size), p=share)])
-        seeds.append(seed)
-        column = np.asarray(K @ H[:, [seed]].toarray()).ravel()  # (n,)
-        to_seed[:, c] = diagonal - 2 * column + own[seed]
-        group_to_seed = own - 2 * (H.T @ column) + own[seed]
-        nearest = np.minimum(nearest, group_to_seed)
+        s = int(order[np.argmax(share) if greedy else rng.choice(len(size), p=share)])
+        seeds.append(s)
+        column = np.asarray(K @ N[:, [s]].toarray()).ravel()  # g of the seed, (n,)
+        to_seed[:, c] = own / mass**2 - 2 * column / (mass * V[s]) + S[s] / V[s] ** 2
+        between = S / V**2 - 2 * (N.T @ column) / (V * V[s]) + S[s] / V[s] ** 2
+        nearest = np.minimum(nearest, between)
     labels = np.argmin(to_seed, axis=1)
-    return labels[_first_of(groups)][groups] if np.any(size > 1) else labels
+    first = np.unique(N.indices, return_index=True)[1]  # a member of every group
+    return _fill_empty(labels[first][N.indices], to_seed, k)
 
 
-def _first_of(groups):
-    """Return the row number of the first member of every group."""
-    return np.unique(groups, return_index=True)[1]
-
-
-def kernel_kmeans(K, k, *, R=None, groups=None, n_init=10, max_iter=100, shift=0.0, rng):
+def kernel_kmeans(
+    K, k, *, R=None, mass=None, groups=None, starts=(), n_init=10, max_iter=100, shift=0.0, rng
+):
     """Return the partition of least J, Eq. (3), among several starts.
 
     Parameters
     ----------
-    K : array (n, n), symmetric
+    K : array or csr_array (n, n), symmetric
     k : int <= n
     R : csr_array (n, n) or None, the rewards and penalties of Eq. (1)
+    mass : array (n,), > 0, or None for 1
     groups : int array (n,) or None
-        Number of the must-link group of every point, 0 ... g - 1; None: all alone.
+        Number of the must-link group of every point; None: all alone.
+    starts : labels (n,) to start from as well
     n_init : int; the first start is the deterministic one, the others are drawn
     max_iter : int, passes a start
-    shift : float, added to the diagonal of K'. Large values guarantee that J falls at every
-        pass but freeze the partition at its start.
+    shift : float, times the mass, added to the diagonal of A. Large values guarantee that J falls
+        at every pass but freeze the partition at its start.
     rng : numpy Generator
     """
-    n = len(K)
+    n = K.shape[0]
+    mass = np.ones(n, dtype=K.dtype) if mass is None else mass
     R = sparse.csr_array((n, n), dtype=K.dtype) if R is None else R.astype(K.dtype)
     if shift:
-        R = (R + shift * sparse.eye_array(n, dtype=K.dtype)).tocsr()
+        R = (R + sparse.diags_array(shift * mass).astype(K.dtype)).tocsr()
+    own = K.diagonal() if sparse.issparse(K) else np.diagonal(K)
+    problem = Problem(K, R, mass.astype(np.float64), own.astype(np.float64) + R.diagonal())
     groups = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
-    diagonal = np.diagonal(K) + R.diagonal()
+    candidates = _groups(problem, groups)
+
     runs = []
-    for start in range(n_init):
-        labels = _start(K, np.diagonal(K), groups, k, rng, greedy=start == 0)
-        labels = _fill_empty(labels, np.zeros((n, k)), k)
-        labels, n_iter, settled = _lloyd(K, R, diagonal, labels, k, max_iter)
-        runs.append((*_single_moves(K, R, diagonal, labels, k), n_iter, settled))
+    for start in range(n_init + len(starts)):
+        if start < n_init:
+            labels = _start(problem, candidates, k, rng, greedy=start == 0)
+        else:
+            labels = _fill_empty(starts[start - n_init], np.zeros((n, k)), k)
+        labels, n_iter, settled = _lloyd(problem, labels, k, max_iter)
+        runs.append((*_single_moves(problem, labels, k), n_iter, settled))
     labels, J, n_iter, settled = min(runs, key=lambda run: run[1])
     if not settled:
         warnings.warn(
@@ -199,6 +248,6 @@ def kernel_kmeans(K, k, *, R=None, groups=None, n_init=10, max_iter=100, shift=0
             stacklevel=2,
         )
     labels, _ = by_appearance(labels)
-    H = indicator(labels, k, K.dtype)
-    within = np.asarray(H.multiply((H.T @ K).T).sum(axis=0)).ravel()
-    return KernelPartition(labels, within, J, n_iter)
+    plain = problem._replace(R=sparse.csr_array((n, n), dtype=K.dtype))
+    _, S, V = _sums(plain, labels, k)
+    return KernelPartition(labels, (S / V**2).astype(K.dtype), J, n_iter)
