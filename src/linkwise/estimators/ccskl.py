@@ -1,0 +1,131 @@
+"""CCSKL."""
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from linkwise.embedding.spectral import spectral_basis, unit_rows
+from linkwise.estimators._base import AT_LEAST_ONE
+from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.kernel.spectral_kernel import fit_spectrum
+
+
+class CCSKL(SpectralClusterer):
+    r"""Constrained clustering by spectral kernel learning (Li & Liu 2009).
+
+    Learns how much each smooth eigenvector of a neighbour graph counts, by an exact quadratic
+    program in ``n_components`` numbers, and runs k-means on the eigenvectors so weighted. Fast
+    and sparse: the cost is that of the neighbour graph. It learns few numbers, so it follows the
+    shape of the data first and does not promise to keep each constraint; see ``violations_``.
+
+    Without constraints it is plain spectral clustering: k-means on the unit rows of the first
+    ``n_clusters`` eigenvectors.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_components : int
+        Number m of eigenvectors (at most n_samples).
+    affinity : {"nearest_neighbors", "rbf", "precomputed", "heat", "regularized_laplacian", \
+            "random_walk"}
+        Weights on a neighbour graph (sparse), a dense Gaussian, X itself, or a spectral kernel
+        of the neighbour graph. All but the first and a sparse X are dense: n_samples^2 memory.
+    n_neighbors : int
+        Neighbours on the graph; with fewer than n_neighbors + 1 points all others are.
+    sigma : float, "r", a multiple such as "0.5r", or "local"
+        Width of the Gaussian weights. r is the mean distance to the n_neighbors-th neighbour
+        (for "rbf" the median distance to the 7th); "local" is local scaling.
+    diagonal : {"balanced", "paper"}
+        Weight of the n terms that ask for unit self-similarity: as much as all pairs together,
+        or one each as in the paper, which drowns the pairs when n is large.
+    normalize_rows : bool
+        Put the rows of the weighted eigenvectors on the unit sphere before k-means.
+    kernel_params : dict or None
+        Parameters of a spectral kernel: {"t": 20} for "heat", {"t": 3} for
+        "regularized_laplacian", {"a": 2, "p": 20} for "random_walk".
+    n_init : int
+        Starts of k-means, of which the one of least inertia counts.
+    on_conflict : {"raise", "drop", "keep"}
+        What to do when must-links and cannot-links contradict each other: raise
+        InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    spectrum_ : array (n_components,)
+        Learned eigenvalues of the kernel, non-increasing, >= 0. Without constraints 1 for the
+        first n_clusters and 0 for the rest.
+    embedding_ : array (n_samples, n_components)
+        What k-means was run on. (n_samples, n_clusters) without constraints.
+    affinity_matrix_ : array or csr_array (n_samples, n_samples)
+    violations_ : list of Pair, the constraints not kept
+
+    Notes
+    -----
+    The weight c of a pair enters squared (Eq. 12 of the paper): weight 2 pulls like four pairs.
+    Listing a pair twice is weight sqrt(2).
+
+    Examples
+    --------
+    >>> from linkwise import CCSKL, Constraints, datasets
+    >>> X, y = datasets.make_moons(200, random_state=0)
+    >>> links = Constraints(must_link=[(0, 2)], cannot_link=[(0, 1)])
+    >>> CCSKL(2, random_state=0).fit(X, constraints=links).spectrum_.shape
+    (20,)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SpectralClusterer._parameter_constraints,
+        "n_components": [AT_LEAST_ONE],
+        "diagonal": [StrOptions({"balanced", "paper"})],
+        "normalize_rows": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        n_components=20,
+        affinity="nearest_neighbors",
+        n_neighbors=20,
+        sigma="r",
+        diagonal="balanced",
+        normalize_rows=False,
+        kernel_params=None,
+        n_init=10,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.diagonal = diagonal
+        self.normalize_rows = normalize_rows
+        self.kernel_params = kernel_params
+        self.n_init = n_init
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _learn(self, X, links, rng):
+        k, m = self.n_clusters, min(self.n_components, X.shape[0])
+        self._graph_ = self._graph(X)
+        self.affinity_matrix_ = self._graph_.W
+        self._basis = spectral_basis(self._graph_.W, m if links else max(m, k), rng)
+        self._plain = not links
+        if links:
+            self.spectrum_ = fit_spectrum(
+                self._basis.vectors, *links.arrays(), diagonal=self.diagonal
+            )
+        else:
+            self.spectrum_ = (np.arange(max(m, k)) < k).astype(np.float64)
+        return self._partition(self._embed(self._basis.vectors), rng)
+
+    def _embed(self, V):
+        if self._plain:
+            return unit_rows(V[:, : self.n_clusters])
+        Z = V * np.sqrt(self.spectrum_).astype(V.dtype)  # F diag(b)^1/2, step 5 of Algorithm 1
+        return unit_rows(Z) if self.normalize_rows else Z

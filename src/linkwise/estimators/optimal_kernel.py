@@ -1,0 +1,119 @@
+"""Kernel k-means with a kernel fitted to the constraints."""
+
+import warnings
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances, paired_euclidean_distances
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from linkwise._check import check_memory
+from linkwise.estimators._base import AT_LEAST_ONE
+from linkwise.estimators._kernel import KernelClusterer
+from linkwise.exceptions import ConstraintWarning
+from linkwise.graph.weights import median_scale, resolve_sigma
+from linkwise.kernel.mixture import Mixture, fit_mixture, mixture_kernel
+
+WIDEST = 10  # cap of the widths, in root mean square distances between points
+
+
+class OptimalKernelKMeans(KernelClusterer):
+    """Kernel k-means with a mixture of Gaussian kernels fitted to the constraints.
+
+    SS-Optimal-Kernel-KMeans: the widths and weights of ``n_kernels`` Gaussians are set by
+    gradient ascent so that must-linked points come close and cannot-linked ones apart in
+    feature space; then `KernelKMeans`. Needs the whole kernel matrix, n_samples^2 memory.
+
+    Without constraints there is nothing to fit: one Gaussian of width "2r", as `KernelKMeans`.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_kernels : int
+        Gaussians in the mixture. At the optimum one of them, or several of the same width, has
+        all the weight: more kernels are more starting widths.
+    objective : {"paper", "balanced"}
+        The paper's plain sums over must-links and cannot-links, or both divided by their total
+        weight. The plain sums pull towards the constant kernel when must-links outnumber
+        cannot-links, and towards ever narrower ones when it is the other way round, as it is
+        with many clusters: try "balanced" there.
+    n_starts : int
+        Starts of the gradient ascent, of which the one of largest objective counts.
+    constraint_weight, n_init, max_iter, shift : as in `KernelKMeans`
+    on_conflict, random_state : as in `CCSKL`
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    weights_, widths_ : arrays (n_kernels,), of the mixture; weights >= 0 that sum to 1
+    objective_ : float, the paper's objective, Eq. (6), at that mixture
+    inertia_ : float, of the kernel k-means, as in `KernelKMeans`
+    n_iter_ : int, passes of the start that was kept
+    violations_ : list of Pair, the constraints not kept
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelClusterer._parameter_constraints,
+        "n_kernels": [AT_LEAST_ONE],
+        "objective": [StrOptions({"paper", "balanced"})],
+        "n_starts": [AT_LEAST_ONE],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        n_kernels=3,
+        objective="paper",
+        n_starts=5,
+        constraint_weight="auto",
+        n_init=10,
+        max_iter=100,
+        shift=0.0,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_kernels = n_kernels
+        self.objective = objective
+        self.n_starts = n_starts
+        self.constraint_weight = constraint_weight
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.shift = shift
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _learn(self, X, links, rng):
+        check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
+        mixture = self._mixture(X, links, rng)
+        self.weights_, self.widths_, self.objective_, _ = mixture
+        return self._partition(X, links, rng)
+
+    def _mixture(self, X, links, rng):
+        m = self.n_kernels
+        variance = mean_variance_axis(X, axis=0)[1] if sparse.issparse(X) else X.var(axis=0)
+        spread = float(np.sqrt(2 * variance.sum(dtype=np.float64)))  # root mean square distance
+        if not links or spread == 0:
+            width = resolve_sigma("2r", median_scale(X))
+            return Mixture(np.full(m, 1 / m), np.full(m, width), 0.0, True)
+        i, j, sign, weight = links.arrays()
+        mixture = fit_mixture(
+            paired_euclidean_distances(X[i], X[j]) ** 2, sign, weight,
+            n_kernels=m, scale=float(np.sqrt(variance).mean()), widest=WIDEST * spread, rng=rng,
+            balanced=self.objective == "balanced", n_starts=self.n_starts,
+        )  # fmt: skip
+        if mixture.widths[np.argmax(mixture.weights)] >= 0.99 * WIDEST * spread:
+            warnings.warn(
+                "the constraints ask for the widest kernel allowed, which is nearly constant: "
+                'there are more must-links than cannot-links; try objective="balanced"',
+                ConstraintWarning,
+                stacklevel=4,
+            )
+        return mixture
+
+    def _kernel(self, X, Y=None):
+        squared = euclidean_distances(X, Y, squared=True)
+        return mixture_kernel(squared, self.weights_, self.widths_)

@@ -1,0 +1,132 @@
+"""cSC, a signed Laplacian of data and constraints."""
+
+import warnings
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.embedding.signed import mix_constraints, two_way_labels
+from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
+from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
+from linkwise.partition.kmeans import by_appearance
+
+
+class SignedSpectralClustering(SpectralClusterer):
+    """Spectral clustering by a signed Laplacian of data and constraints, cSC (Wacquet et al. 2013).
+
+    Must-links are added to the graph as edges of weight 1, cannot-links as edges of weight -1.
+    Good for few clusters. With many clusters and mostly cannot-links it does harm: the signed
+    Laplacian also holds that the enemy of an enemy is a friend; a warning says so.
+
+    Parameters
+    ----------
+    n_clusters : int
+    balance : float in [0, 1]
+        Share of the data against the constraints: 1 is plain spectral clustering, 0 uses the
+        constraints alone.
+    scale_constraints : bool
+        Give the constraints the mean weight of the graph's edges instead of 1.
+    two_way : {"auto", "first", "second", "kmeans"}
+        For two clusters: the sign of which eigenvector. The paper's rule is "second"; "auto"
+        takes the one that keeps more constraints; "kmeans" treats two like any other number.
+    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    affinity_matrix_ : array or csr_array, the signed mixture of graph and constraints
+    eigenvalues_ : array (n_clusters,), of the normalised signed Laplacian, smallest first
+    embedding_ : array (n_samples, n_clusters), unit rows; eigenvectors for the sign rules
+    violations_ : list of Pair, the constraints not kept
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SpectralClusterer._parameter_constraints,
+        "balance": [Interval(Real, 0, 1, closed="both")],
+        "scale_constraints": ["boolean"],
+        "two_way": [StrOptions({"auto", "first", "second", "kmeans"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        balance=0.5,
+        scale_constraints=False,
+        two_way="auto",
+        affinity="nearest_neighbors",
+        n_neighbors=20,
+        sigma="r",
+        kernel_params=None,
+        n_init=10,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.balance = balance
+        self.scale_constraints = scale_constraints
+        self.two_way = two_way
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.kernel_params = kernel_params
+        self.n_init = n_init
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _learn(self, X, links, rng):
+        n = X.shape[0]
+        plain = not links or self.balance == 1
+        if not plain and self.n_clusters > 10 and links.n_cannot > 4 * links.n_must:
+            warnings.warn(
+                f"{self.n_clusters} clusters and mostly cannot-links ({links.n_cannot} of "
+                f"{links.n_pairs}): a signed Laplacian tends to do worse than no constraints "
+                "here; try CCSKL or PropagatedSpectralClustering",
+                ConstraintWarning,
+                stacklevel=3,
+            )
+        self._graph_ = self._graph(X)
+        W = self._graph_.W
+        if not plain:
+            W = mix_constraints(
+                W, links.matrix(n), self.balance, scale_constraints=self.scale_constraints
+            )
+        self.affinity_matrix_ = W
+        self._basis = spectral_basis(W, self.n_clusters, rng)
+        self.eigenvalues_ = 1 - self._basis.values
+        self._column = None
+        if plain or self.n_clusters != 2 or self.two_way == "kmeans":
+            return self._partition(unit_rows(self._basis.vectors), rng)
+        return self._two_way(links)
+
+    def _two_way(self, links):
+        Z = self.embedding_ = self._basis.vectors
+
+        def kept(labels):
+            return links.weight[~links.violated(labels)].sum()
+
+        if self.two_way == "auto":
+            labels, self._column = two_way_labels(Z, kept)
+        else:
+            self._column = 0 if self.two_way == "first" else 1
+            labels = (Z[:, self._column] > 0).astype(np.int64)
+        labels, self._names = by_appearance(labels)
+        if len(self._names) == 1:
+            warnings.warn(
+                "only 1 of 2 clusters found: the eigenvector has one sign throughout; try "
+                'two_way="kmeans"',
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return labels
+
+    def _assign(self, X):
+        if self._column is None:
+            return super()._assign(X)
+        P, degree = self._graph_.rows(X)
+        z = extend(self._basis, P, self.balance * degree)[:, self._column]
+        side = (z > 0).astype(np.int64)
+        return np.where(side == self._names[0], 0, len(self._names) - 1)
