@@ -1,11 +1,22 @@
 """Room 4: graph or kernel to vectors."""
 
+from linkwise.embedding.flexible import Flexible, flexible_embedding
 from linkwise.embedding.signed import mix_constraints, two_way_labels
-from linkwise.embedding.spectral import Basis, extend, spectral_basis, spectral_embedding, unit_rows
+from linkwise.embedding.spectral import (
+    Basis,
+    additive_basis,
+    extend,
+    spectral_basis,
+    spectral_embedding,
+    unit_rows,
+)
 
 __all__ = [
     "Basis",
+    "Flexible",
+    "additive_basis",
     "extend",
+    "flexible_embedding",
     "mix_constraints",
     "spectral_basis",
     "spectral_embedding",

@@ -18,6 +18,7 @@ Cost: O(nnz m) a Lanczos step, O(n m) memory.
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from linkwise.graph.laplacian import balanced_components, degrees, inverse_root, normalise
 from linkwise.linalg.eigen import largest_eigenpairs
@@ -44,6 +45,24 @@ def spectral_basis(W, m, rng):
     top = balanced_components(W, d)
     values, vectors = largest_eigenpairs(S, min(m, W.shape[0]), top=top, rng=rng)
     return Basis(vectors, values, d)
+
+
+def additive_basis(W, m, rng):
+    """Return the m largest eigenvectors of N = (W + d_max I - D) / d_max, Kamvar's normalisation.
+
+    N = I - (D - W) / d_max: eigenvalue 1 belongs to the plain indicators of the components. In
+    the result all degrees are d_max, so that `extend` is the equation N v = mu v itself.
+    """
+    d = degrees(W)
+    most = d.max() if d.max() > 0 else d.dtype.type(1)
+    slack = most - d
+    if sparse.issparse(W):
+        N = ((W + sparse.diags_array(slack)) / most).tocsr()
+    else:
+        N = (W + np.diag(slack)) / most
+    top = balanced_components(W, np.ones_like(d))
+    values, vectors = largest_eigenpairs(N, min(m, W.shape[0]), top=top, rng=rng)
+    return Basis(vectors, values, np.full_like(d, most))
 
 
 def spectral_embedding(W, k, rng):

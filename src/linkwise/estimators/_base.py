@@ -54,6 +54,7 @@ def match_rows(X, queries):
 class Traits(NamedTuple):
     """What a method supports; `linkwise methods` makes its table of these."""
 
+    constrained: bool = True  # uses constraints at all
     hard: bool = False  # all constraints kept, or InfeasibleConstraints
     weights: bool = True  # weights of pairs count (otherwise they are refused)
     new_points: bool = True  # has predict or transform

@@ -1,4 +1,4 @@
-"""Kernel k-means with constraints."""
+"""Kernel k-means with constraints, also as a normalised cut."""
 
 from typing import ClassVar
 
@@ -12,30 +12,44 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
-from linkwise.estimators._base import SIGMA
+from linkwise.embedding.spectral import spectral_embedding
+from linkwise.estimators._base import AT_LEAST_ONE, SIGMA
 from linkwise.estimators._kernel import KernelClusterer
+from linkwise.graph.affinity import NeighbourAffinity
+from linkwise.graph.laplacian import degrees
 from linkwise.graph.weights import median_scale, resolve_sigma
+from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity, kernel_params
+from linkwise.partition.kmeans import kmeans
 
 
 class KernelKMeans(KernelClusterer):
     """Kernel k-means with rewards and penalties for constraints (SS-Kernel-KMeans, Kulis 2005).
 
-    Needs the whole kernel matrix: n_samples^2 memory; refused with an estimate when it does not
-    fit. Without constraints it is plain kernel k-means.
+    Needs the whole kernel matrix, n_samples^2 memory, refused with an estimate when it does not
+    fit; only the neighbour graph is sparse. Without constraints it is plain kernel k-means.
 
     Parameters
     ----------
     n_clusters : int
     kernel : str or callable
-        "rbf" (with ``sigma``), "precomputed", another name that scikit-learn's
+        "rbf" (with ``sigma``), "precomputed", "nearest_neighbors" (the weights of the neighbour
+        graph; take version "ncut"), a spectral kernel of that graph ("heat",
+        "regularized_laplacian", "random_walk"), another name that scikit-learn's
         ``pairwise_kernels`` knows, or a function (X, Y) -> matrix (rows of X, rows of Y).
+    version : {"kmeans", "ncut"}
+        "ncut" weighs every point by its degree, so that the objective is the normalised cut of
+        the kernel seen as a graph: the SSKK that spectral methods are compared with. It is
+        started from the must-link groups and from the spectral partition.
     sigma : float, "r" or a multiple such as "2r"
-        Width of "rbf"; r is the median distance to the 7th neighbour.
+        Width of "rbf", where r is the median distance to the 7th neighbour, or of the weights of
+        the graph, where it is the mean distance to the n_neighbors-th.
+    n_neighbors : int, of the graph
     kernel_params : dict or None
         Further arguments of a named kernel.
     constraint_weight : "auto" or float
         Reward for a must-link and penalty for a cannot-link; "auto" is
-        n_samples / (n_clusters * total weight of the constraints).
+        n_samples / (n_clusters * total weight of the constraints), times the mean of the kernel's
+        diagonal unless that is 0.
     n_init : int
         Starts: one from the must-link groups farthest apart, the others drawn.
     max_iter : int
@@ -54,8 +68,13 @@ class KernelKMeans(KernelClusterer):
 
     _parameter_constraints: ClassVar[dict] = {
         **KernelClusterer._parameter_constraints,
-        "kernel": [StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}), callable],
+        "kernel": [
+            StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, *DEFAULTS, "precomputed", "nearest_neighbors"}),
+            callable,
+        ],
+        "version": [StrOptions({"kmeans", "ncut"})],
         "sigma": SIGMA,
+        "n_neighbors": [AT_LEAST_ONE],
         "kernel_params": [dict, None],
     }
     _precomputed_by = "kernel"
@@ -66,7 +85,9 @@ class KernelKMeans(KernelClusterer):
         n_clusters=8,
         *,
         kernel="rbf",
+        version="kmeans",
         sigma="2r",
+        n_neighbors=20,
         kernel_params=None,
         constraint_weight="auto",
         n_init=10,
@@ -77,7 +98,9 @@ class KernelKMeans(KernelClusterer):
     ):
         self.n_clusters = n_clusters
         self.kernel = kernel
+        self.version = version
         self.sigma = sigma
+        self.n_neighbors = n_neighbors
         self.kernel_params = kernel_params
         self.constraint_weight = constraint_weight
         self.n_init = n_init
@@ -87,17 +110,51 @@ class KernelKMeans(KernelClusterer):
         self.random_state = random_state
 
     def _learn(self, X, links, rng):
-        check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
-        if self.kernel == "rbf":
+        if self.kernel != "nearest_neighbors":
+            check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
+        K = self._matrix(X)
+        if self.version == "kmeans":
+            return self._partition(K, links, rng)
+        if K.min() < 0:
+            raise ValueError(f'version="ncut" needs a kernel >= 0; {self.kernel!r} has {K.min():g}')
+        d = degrees(K)
+        d = np.maximum(d, d[d > 0].min() if np.any(d > 0) else 1)
+        Z, _ = spectral_embedding(K, self.n_clusters, rng)
+        spectral = kmeans(Z, self.n_clusters, n_init=self.n_init, rng=rng).labels
+        return self._partition(K, links, rng, mass=d, starts=[spectral])
+
+    def _matrix(self, X):
+        """Return the kernel of the points to fit, and keep what new points need."""
+        self._graph = None
+        if self.kernel == "nearest_neighbors":
+            self._graph = NeighbourAffinity(X, self.n_neighbors, self.sigma)
+        elif self.kernel in DEFAULTS:
+            params = kernel_params(self.kernel, self.kernel_params)
+            self._graph = GraphKernelAffinity(
+                X, self.kernel, n_neighbors=self.n_neighbors, sigma=self.sigma, params=params
+            )
+        elif self.kernel == "rbf":
             self.sigma_ = resolve_sigma(self.sigma, median_scale(X))
-        return self._partition(X, links, rng)
+        return self._kernel(X) if self._graph is None else self._graph.W
 
     def _kernel(self, X, Y=None):
         if self.kernel == "precomputed":
-            return X.toarray() if sparse.issparse(X) else X
+            return X.toarray() if sparse.issparse(X) and self.version == "kmeans" else X
         if callable(self.kernel):
             return np.asarray(self.kernel(X, X if Y is None else Y))
         if self.kernel == "rbf":
             squared = euclidean_distances(X, Y, squared=True)
             return np.exp(squared * squared.dtype.type(-0.5 / self.sigma_**2))
         return pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
+
+    def _rows(self, X):
+        if self._graph is not None:
+            P, degree = self._graph.rows(X)
+            scale = 1 if self.version == "ncut" else degree[:, None]
+            return P * scale if not sparse.issparse(P) else P.multiply(scale).tocsr()
+        K = self._kernel(X, self._fit_X)
+        if self.version == "kmeans":
+            return K
+        d = degrees(K)
+        inverse = np.divide(1, d, out=np.zeros_like(d), where=d > 0)
+        return sparse.diags_array(inverse) @ K

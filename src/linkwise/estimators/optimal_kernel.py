@@ -90,7 +90,7 @@ class OptimalKernelKMeans(KernelClusterer):
         check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
         mixture = self._mixture(X, links, rng)
         self.weights_, self.widths_, self.objective_, _ = mixture
-        return self._partition(X, links, rng)
+        return self._partition(self._kernel(X), links, rng)
 
     def _mixture(self, X, links, rng):
         m = self.n_kernels
@@ -117,3 +117,6 @@ class OptimalKernelKMeans(KernelClusterer):
     def _kernel(self, X, Y=None):
         squared = euclidean_distances(X, Y, squared=True)
         return mixture_kernel(squared, self.weights_, self.widths_)
+
+    def _rows(self, X):
+        return self._kernel(X, self._fit_X)

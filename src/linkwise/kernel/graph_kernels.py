@@ -19,6 +19,8 @@ about sqrt-many to t + 6 sqrt(t) of them. Diffusion with t = 20 on a 10-neighbou
 affinity propagation uses for text.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from scipy.special import ive
@@ -59,7 +61,11 @@ def random_walk(S, B, *, a, p):
     return B
 
 
-APPLY = {"regularized_laplacian": regularized_laplacian, "heat": heat, "random_walk": random_walk}
+APPLY: dict[str, Callable] = {
+    "regularized_laplacian": regularized_laplacian,
+    "heat": heat,
+    "random_walk": random_walk,
+}
 
 
 def kernel_params(kind, params):

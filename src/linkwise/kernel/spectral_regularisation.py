@@ -100,8 +100,11 @@ def minimise(q, m, x, *, tol=1e-10, max_iter=5000):
     return x
 
 
-def _validated_strength(pairs, diagonal, prior, m, x, rng):
-    """Return the h that predicts left-out pairs best, by folds over the list of pairs."""
+def _validated_strength(pairs, diagonal, prior, m, rng):
+    """Return the h that predicts left-out pairs best, by folds over the list of pairs.
+
+    For the choice each fit is the unconstrained minimum, moved to the nearest admissible M.
+    """
     Y, *columns = pairs
     i, j, _, weight = columns
     order = np.argsort((Y[i] + Y[j]) @ rng.standard_normal(m))  # by content, not by place
@@ -109,17 +112,14 @@ def _validated_strength(pairs, diagonal, prior, m, x, rng):
     fold[order] = np.arange(len(i)) % FOLDS
     parts = [squared_errors(Y, *(column[fold == f] for column in columns)) for f in range(FOLDS)]
     total = float(np.sum(weight**2))
-    losses = []
-    for h in STRENGTHS:
-        loss, start = 0.0, x
-        for left_out in range(FOLDS):
-            q = diagonal + prior(h * total)
-            for f in range(FOLDS):
-                if f != left_out:
-                    q = q + parts[f]
-            start = minimise(q, m, start, tol=1e-5, max_iter=300)
-            loss += parts[left_out](start)
-        losses.append(loss)
+
+    def loss(h, left_out):
+        q = diagonal + prior(h * total)
+        for f in range(FOLDS):
+            q = q if f == left_out else q + parts[f]
+        return parts[left_out](project(linalg.solve(q.H, q.b, assume_a="pos"), m))
+
+    losses = [sum(loss(h, f) for f in range(FOLDS)) for h in STRENGTHS]
     return STRENGTHS[int(np.argmin(losses))] * total
 
 
@@ -157,7 +157,7 @@ def fit_matrix(F, i, j, sign, weight, *, n_clusters, shrinkage="auto", diagonal=
     elif len(i) < 2 * FOLDS:  # too few to ask: stay close to the plain method
         h = STRENGTHS[-1] * total
     else:
-        h = _validated_strength((Y, i, j, target, weight), unit, prior, m, x_0, rng)
+        h = _validated_strength((Y, i, j, target, weight), unit, prior, m, rng)
     q = unit + squared_errors(Y, i, j, target, weight) + prior(h)
     M = unpack(minimise(q, m, x_0), m)
     return M, h / total

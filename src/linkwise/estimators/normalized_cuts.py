@@ -1,0 +1,100 @@
+"""Normalised cuts, the unconstrained base."""
+
+import warnings
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from linkwise.embedding.spectral import spectral_basis, unit_rows
+from linkwise.estimators._base import Traits
+from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.exceptions import ConstraintWarning
+from linkwise.partition.discretise import discretise, pivoted_qr
+
+
+class NormalizedCuts(SpectralClusterer):
+    """Normalised cuts (Shi & Malik 2000; Yu & Shi 2003): spectral clustering without constraints.
+
+    The base that constrained methods are measured against. Constraints given to `fit` are not
+    used, which a warning says; they only show in ``violations_``.
+
+    Parameters
+    ----------
+    n_clusters : int
+    assign : {"discretize", "kmeans", "qr"}
+        From eigenvectors to labels: the rotation nearest to indicator vectors (Yu & Shi), k-means
+        on unit rows, or pivoted QR.
+    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+        n_init starts are also made for "discretize".
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    embedding_ : array (n_samples, n_clusters), unit rows
+    affinity_matrix_ : array or csr_array (n_samples, n_samples)
+    violations_ : list of Pair
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SpectralClusterer._parameter_constraints,
+        "assign": [StrOptions({"discretize", "kmeans", "qr"})],
+    }
+    _traits = Traits(constrained=False)
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        assign="discretize",
+        affinity="nearest_neighbors",
+        n_neighbors=20,
+        sigma="r",
+        kernel_params=None,
+        n_init=10,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.assign = assign
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.kernel_params = kernel_params
+        self.n_init = n_init
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _learn(self, X, links, rng):
+        if links:
+            warnings.warn(
+                f"NormalizedCuts does not use the {links.n_pairs} constraints given; violations_ "
+                "tells which do not hold",
+                ConstraintWarning,
+                stacklevel=3,
+            )
+        k = self.n_clusters
+        self._graph_ = self._graph(X)
+        self.affinity_matrix_ = self._graph_.W
+        self._basis = spectral_basis(self.affinity_matrix_, k, rng)
+        Z = self.embedding_ = unit_rows(self._basis.vectors)
+        if self.assign == "kmeans":
+            return self._partition(Z, rng)
+        if self.assign == "qr":
+            labels = pivoted_qr(self._basis.vectors)
+        else:
+            labels = discretise(Z, n_init=self.n_init, rng=rng)
+        self._centres = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
+        return self._complete(labels, Z, rng)
+
+    def _complete(self, labels, Z, rng):
+        """Return labels; where a rotation left clusters empty, those of k-means."""
+        if len(self._centres) == self.n_clusters:
+            return labels
+        warnings.warn(
+            f'assign="{self.assign}" left {self.n_clusters - len(self._centres)} of '
+            f"{self.n_clusters} clusters empty; k-means was used instead",
+            ConstraintWarning,
+            stacklevel=4,
+        )
+        return self._partition(Z, rng)

@@ -1,0 +1,69 @@
+"""SL, constraints written into the affinity."""
+
+from typing import ClassVar
+
+from sklearn.utils._param_validation import StrOptions
+
+from linkwise.embedding.spectral import additive_basis, spectral_basis, unit_rows
+from linkwise.estimators._base import Traits
+from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.kernel.imposition import impose
+
+
+class SpectralLearning(SpectralClusterer):
+    """Spectral learning, SL (Kamvar, Klein & Manning 2003).
+
+    The affinity of a must-linked pair becomes 1, that of a cannot-linked pair 0; then spectral
+    clustering. Cheap, and blind beyond the pairs themselves. It knows no weights.
+
+    Parameters
+    ----------
+    n_clusters : int
+    normalization : {"symmetric", "additive"}
+        The usual D^-1/2 W D^-1/2, or Kamvar's own (W + d_max I - D) / d_max. They can differ a lot.
+    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    embedding_ : array (n_samples, n_clusters), unit rows
+    affinity_matrix_ : array or csr_array (n_samples, n_samples), with the constraints in it
+    violations_ : list of Pair, the constraints not kept
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SpectralClusterer._parameter_constraints,
+        "normalization": [StrOptions({"symmetric", "additive"})],
+    }
+    _traits = Traits(weights=False)
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        normalization="symmetric",
+        affinity="nearest_neighbors",
+        n_neighbors=20,
+        sigma="r",
+        kernel_params=None,
+        n_init=10,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.normalization = normalization
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.kernel_params = kernel_params
+        self.n_init = n_init
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _learn(self, X, links, rng):
+        self._graph_ = self._graph(X)
+        i, j, sign, _ = links.arrays()
+        W = self.affinity_matrix_ = impose(self._graph_.W, i, j, sign)
+        basis = spectral_basis if self.normalization == "symmetric" else additive_basis
+        self._basis = basis(W, self.n_clusters, rng)
+        return self._partition(unit_rows(self._basis.vectors), rng)
