@@ -30,8 +30,9 @@ format: $(READY)
 
 # make bench DATA=DIR, a folder with the data sets as NAME.npz
 bench: $(READY)
-	$(BIN)/python benchmarks/untouched.py $(if $(DATA),--data $(DATA))
-	$(BIN)/python benchmarks/usps.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/size.py
+	$(BIN)/python benchmarks/agreement.py $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -170,3 +170,22 @@ def test_a_point_without_edges_has_degree_and_row_zero():
     W = np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
     assert_array_equal(degrees(W), [1, 1, 0])
     assert_array_equal(normalise(W)[2], 0)
+
+
+def test_groups_extremely_far_apart_keep_their_neighbours(rng):
+    X = rng.standard_normal((60, 10))
+    far = np.r_[X, X + 1e9]
+    indices = nearest_neighbours(far, 5).indices
+    assert_array_equal(indices[:60] < 60, True)
+    exact = nearest_neighbours(far[60:] - 1e9, 5).distances  # as the offset has rounded them
+    assert_allclose(nearest_neighbours(far, 5).distances[60:], exact, rtol=1e-6)
+    outlier = np.r_[X, np.full((1, 10), 1e11)]
+    assert_array_equal(
+        nearest_neighbours(outlier, 5).indices[:60], nearest_neighbours(X, 5).indices
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-40, 1e40, 1e100])
+def test_neighbours_do_not_depend_on_the_unit(scale, rng):
+    X = rng.standard_normal((40, 12))
+    assert_array_equal(nearest_neighbours(scale * X, 4).indices, nearest_neighbours(X, 4).indices)

@@ -121,3 +121,26 @@ def test_a_repeated_hard_observation_changes_nothing(rng):
 def test_an_indefinite_matrix_is_refused():
     with pytest.raises(ValueError, match="positive semi-definite"):
         downdate(np.eye(2), np.diag([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("n", [1000, 2000])
+@pytest.mark.parametrize("m", [4, 5, 7])
+def test_pairs_of_equal_eigenvalues_are_both_found(n, m):
+    """Every eigenvalue of a ring but the first comes twice, and all are close to 1."""
+    ring = sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]).tolil()
+    ring[0, n - 1] = ring[n - 1, 0] = 1
+    S = normalise(sparse.csr_array(ring))
+    values, vectors = largest_eigenpairs(S, m, rng=np.random.default_rng(1))
+    exact = np.cos(2 * np.pi * ((np.arange(m) + 1) // 2) / n)
+    assert_allclose(values, exact, atol=1e-8)
+    assert_allclose(vectors.T @ vectors, np.eye(m), atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [2, 4, 6])
+def test_eigenvalue_minus_one_does_not_mix_with_the_known_vectors(n):
+    W = np.kron(np.eye(n // 2), np.array([[0.0, 1.0], [1.0, 0.0]]))  # eigenvalues 1 and -1 only
+    values, vectors = largest_eigenpairs(
+        normalise(W), n, top=balanced_components(sparse.csr_array(W)), rng=np.random.default_rng(0)
+    )
+    assert_allclose(vectors.T @ vectors, np.eye(n), atol=1e-12)
+    assert_allclose(values, np.repeat([1, -1], n // 2), atol=1e-12)

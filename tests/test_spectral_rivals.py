@@ -33,6 +33,7 @@ from linkwise.kernel import (
     impose,
     matrix_root,
     spread,
+    spread_edges,
 )
 from linkwise.kernel.spectral_regularisation import pack
 from linkwise.partition import discretise, pivoted_qr
@@ -84,7 +85,9 @@ def test_normalised_cuts_find_separate_groups(assign, blobs):
 
 def test_normalised_cuts_say_that_they_ignore_constraints(blobs):
     X, y = blobs
-    wrong = Constraints(must_link=[(int(np.flatnonzero(y == 0)[0]), int(np.flatnonzero(y == 1)[0]))])
+    wrong = Constraints(
+        must_link=[(int(np.flatnonzero(y == 0)[0]), int(np.flatnonzero(y == 1)[0]))]
+    )
     with pytest.warns(ConstraintWarning, match="does not use the 1 constraint"):
         model = NormalizedCuts(3, random_state=0).fit(X, constraints=wrong)
     assert len(model.violations_) == 1
@@ -213,7 +216,7 @@ def test_flexible_vectors_solve_the_generalised_problem(seed):
     y = np.random.default_rng(seed).integers(0, 3, 14)
     links = sample_pairs(y, 30, random_state=seed)
     try:
-        U, costs, b = flexible_embedding(W, links.matrix(14), 3)
+        U, costs, b = flexible_embedding(W, links.matrix(14), 3, bound="kway")
     except InfeasibleConstraints:
         return
     d = W.sum(axis=1)
@@ -261,6 +264,7 @@ def test_dense_propagation_is_its_formula(seed, alpha):
     exact = reweight(F / np.abs(F).max())
     np.fill_diagonal(exact, 0)
     assert_allclose(spread(W, *links, alpha=alpha), exact, atol=1e-6)
+    assert_allclose(spread(sparse.csr_array(W), *links, alpha=alpha), exact, atol=1e-6)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.5, 0.8]))
@@ -272,7 +276,7 @@ def test_sparse_propagation_is_the_formula_on_edges_and_pairs(seed, alpha):
     if not np.any(F[pattern]):
         return
     exact = np.where(pattern, reweight(F / np.abs(F[pattern]).max()), 0)
-    found = spread(sparse.csr_array(W), *links, alpha=alpha)
+    found = spread_edges(sparse.csr_array(W), *links, alpha=alpha)
     assert_allclose(found.toarray(), exact, atol=1e-6)
 
 

@@ -94,10 +94,16 @@ def check_constraints(constraints, n, sample_id=None, *, on_conflict="raise"):
     ``on_conflict="drop"`` the cannot-links that contradict must-links (with a warning).
     """
     given = as_constraints(constraints)
+    resampled = bool(given) and inside_resampling()
+    if resampled and constraints is not given:
+        raise TypeError(
+            "cross-validation slices tables and tuples of constraints as if they were rows: pass a "
+            "Constraints object, as_constraints(...)"
+        )
     if sample_id is not None and len(sample_id) != n:
         raise ValueError(f"sample_id needs one id per row of X, {n}; got {len(sample_id)}")
     given = given.active()
-    if given and inside_resampling():
+    if resampled:
         if sample_id is None:
             raise ValueError(
                 "cross-validation passes a part of the rows, and constraints that name row "

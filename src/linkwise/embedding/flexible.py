@@ -7,9 +7,11 @@
     (4)  u = D^-1/2 v, the indicator of the clusters
 
 b must be below the largest eigenvalue of Q' or nothing is feasible; and only as many vectors are
-feasible as Q' has eigenvalues above b. Two clusters take the feasible vector of least cost v^T L v.
-K clusters take K - 1 (of K feasible ones), each weighted by 1 - cost, with b halfway between the
-K-th and the (K+1)-th largest eigenvalue of Q' [2].
+feasible as Q' has eigenvalues above b. Two clusters are the signs of the feasible vector of least
+cost v^T L v. K clusters take K - 1 of them, each weighted by 1 - cost; [2] puts b halfway between
+the K-th and the (K+1)-th largest eigenvalue of Q'. With few constraints, scattered over the
+points, the largest eigenvalues of Q' belong to single points with many pairs, and such a bound
+asks for vectors that live there alone; a tenth or a hundredth of the largest does better then.
 
 L is singular, so (2) is solved as (Q' - b I) v = mu (L + e I) v, mu = 1 / lambda, largest mu
 first. Dense: n^2 memory, O(n^3) time.
@@ -56,7 +58,7 @@ def choose_bound(Q, k, share):
     return (values[k - 1] + values[k]) / 2 if len(values) > k else values[-1] / 2
 
 
-def flexible_embedding(W, Q, k, *, bound="auto"):
+def flexible_embedding(W, Q, k, *, bound):
     """Return the feasible vectors of least cost, Eq. (3) and (4).
 
     Parameters
@@ -64,22 +66,20 @@ def flexible_embedding(W, Q, k, *, bound="auto"):
     W : array or sparse array (n, n), symmetric, >= 0
     Q : sparse array (n, n), sign times weight of the constraints
     k : int, number of clusters; k - 1 vectors are returned
-    bound : "auto", "kway" or a float in (0, 1)
-        b as a share of the largest eigenvalue of Q'; "kway" as [2]; "auto" is 0.5 for two clusters
-        and "kway" for more.
+    bound : "kway" or a float in (0, 1)
+        b as a share of the largest eigenvalue of Q', or as [2]
 
     Raises
     ------
     InfeasibleConstraints where fewer than k - 1 vectors are feasible
     """
-    share = bound if bound != "auto" else (0.5 if k == 2 else "kway")
     d = degrees(W).astype(np.float64)
     root = inverse_root(d)
     Q = (sparse.diags_array(root) @ Q @ sparse.diags_array(root)).toarray()  # Q'
     L = laplacian(W)
     L = (L.toarray() if sparse.issparse(L) else L).astype(np.float64)
     n = len(Q)
-    b = choose_bound(Q, k, share)
+    b = choose_bound(Q, k, bound)
     wanted = min(k + 1, n)  # the trivial vector may be among them
     A, B = Q, L.copy()
     A[np.diag_indices(n)] -= b

@@ -82,7 +82,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame (n_samples, n_features)
-            The points; with ``"precomputed"`` the matrix (n_samples, n_samples) itself.
+            The points; with ``"precomputed"`` the matrix (n_samples, n_samples) itself. Kept
+            for `predict`, by reference: do not overwrite it.
         y : ignored
         constraints : Constraints, or what `as_constraints` accepts, or None
             Pairs that belong together or apart.

@@ -1,13 +1,17 @@
 """What the spectral estimators share: graph, embed, partition, and the way in for new points."""
 
+import warnings
 from typing import ClassVar
 
+from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
 from linkwise.embedding.spectral import extend, unit_rows
 from linkwise.estimators._base import AT_LEAST_ONE, SIGMA, InductiveClusterer
+from linkwise.exceptions import ConvergenceWarning
 from linkwise.graph.affinity import build_affinity
+from linkwise.graph.laplacian import balanced_components
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity, kernel_params
 from linkwise.partition.kmeans import kmeans, nearest_centre
 
@@ -38,8 +42,21 @@ class SpectralClusterer(InductiveClusterer):
             raise ValueError(f"kernel_params are for {', '.join(sorted(GRAPH_KERNELS))} only")
         return build_affinity(X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma)
 
+    def _warn_of_components(self):
+        """Say so when the graph falls into more parts than clusters are asked for."""
+        W = self.affinity_matrix_
+        parts = balanced_components(W).shape[1] if sparse.issparse(W) else 1
+        if parts > self.n_clusters:
+            warnings.warn(
+                f"the graph has {parts} separate parts, more than n_clusters={self.n_clusters}: "
+                "small parts are put together arbitrarily; raise n_neighbors",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
     def _partition(self, Z, rng):
         self.embedding_ = Z
+        self._warn_of_components()
         labels, self._centres, _ = kmeans(Z, self.n_clusters, n_init=self.n_init, rng=rng)
         return labels
 

@@ -69,8 +69,9 @@ class CCSKL(SpectralClusterer):
 
     Examples
     --------
-    >>> from linkwise import CCSKL, Constraints, datasets
-    >>> X, y = datasets.make_moons(200, random_state=0)
+    >>> from sklearn.datasets import make_moons
+    >>> from linkwise import CCSKL, Constraints
+    >>> X, y = make_moons(200, random_state=0)
     >>> links = Constraints(must_link=[(0, 2)], cannot_link=[(0, 1)])
     >>> CCSKL(2, random_state=0).fit(X, constraints=links).spectrum_.shape
     (20,)

@@ -11,7 +11,8 @@ from linkwise.embedding.flexible import flexible_embedding
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import Traits
 from linkwise.estimators._spectral import SpectralClusterer
-from linkwise.partition.kmeans import nearest_centre
+from linkwise.exceptions import InfeasibleConstraints
+from linkwise.partition.kmeans import by_appearance, kmeans, nearest_centre
 
 
 class FlexibleSpectralClustering(SpectralClusterer):
@@ -28,8 +29,9 @@ class FlexibleSpectralClustering(SpectralClusterer):
     n_clusters : int
     bound : "auto", "kway" or float in (0, 1)
         How well the constraints must be satisfied, as a share of what is possible; "kway" takes
-        the degree that leaves n_clusters vectors feasible. "auto" is 0.5 for two clusters and
-        "kway" for more.
+        the degree that leaves n_clusters vectors feasible. The papers take 0.5 for two clusters
+        and "kway" for more; "auto" also tries 0.1 and 0.01, and keeps the partition that keeps
+        most constraints.
     affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
 
     Attributes
@@ -37,6 +39,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
     labels_ : int array (n_samples,)
     embedding_ : array (n_samples, n_clusters - 1), cluster indicators weighted by 1 - cost;
         (n_samples, n_clusters) without constraints
+    bound_ : float, the bound used, in the units of the eigenvalues
     costs_ : array (n_clusters - 1,), normalised cut cost of each vector
     affinity_matrix_ : array or csr_array (n_samples, n_samples)
     violations_ : list of Pair, the constraints not kept
@@ -80,11 +83,44 @@ class FlexibleSpectralClustering(SpectralClusterer):
             self._basis = spectral_basis(W, k, rng)
             return self._partition(unit_rows(self._basis.vectors), rng)
         check_memory(n, np.float64, copies=6, instead="use CCSKL, which is sparse")
-        U, self.costs_, self.bound_ = flexible_embedding(W, links.matrix(n), k, bound=self.bound)
-        return self._partition((U * (1 - self.costs_)).astype(X.dtype), rng)
+        Q = links.matrix(n)
+        tried, fault = [], None
+        for bound in self._bounds():
+            try:
+                found = flexible_embedding(W, Q, k, bound=bound)
+            except InfeasibleConstraints as error:
+                fault = fault or error
+                continue
+            labels, centres = self._cut(found, X.dtype, rng)
+            weight = links.weight[~links.violated(labels)].sum()
+            tried.append((weight, labels, centres, found))
+        if not tried:
+            raise fault or InfeasibleConstraints("no bound was tried")
+        _, labels, self._centres, best = max(tried, key=lambda run: run[0])
+        self.embedding_ = weighted(best, X.dtype)
+        self.costs_, self.bound_ = best.costs, best.b
+        return labels
+
+    def _bounds(self):
+        if self.bound != "auto":
+            return [self.bound]
+        return [0.5 if self.n_clusters == 2 else "kway", 0.1, 0.01]
+
+    def _cut(self, found, dtype, rng):
+        """Return labels and centres: the sign for two clusters, k-means for more."""
+        Z = weighted(found, dtype)
+        if self.n_clusters > 2:
+            return kmeans(Z, self.n_clusters, n_init=self.n_init, rng=rng)[:2]
+        labels, names = by_appearance((Z[:, 0] > 0).astype(np.int64))
+        return labels, np.where(names == 1, 1, -1)[:, None].astype(dtype)
 
     def _assign(self, X):
         if self._plain:
             return super()._assign(X)
         P = self._graph_.rows(X).P  # u is smooth on the graph: a new point has its neighbours' mean
         return nearest_centre(P @ self.embedding_, self._centres)
+
+
+def weighted(found, dtype):
+    """Return the vectors weighted by 1 - cost, as k-means sees them."""
+    return (found.vectors * (1 - found.costs)).astype(dtype)

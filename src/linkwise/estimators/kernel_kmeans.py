@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import (
     PAIRWISE_KERNEL_FUNCTIONS,
-    euclidean_distances,
     pairwise_kernels,
 )
 from sklearn.utils._param_validation import StrOptions
@@ -15,7 +14,7 @@ from linkwise._check import check_memory
 from linkwise.embedding.spectral import spectral_embedding
 from linkwise.estimators._base import AT_LEAST_ONE, SIGMA
 from linkwise.estimators._kernel import KernelClusterer
-from linkwise.graph.affinity import NeighbourAffinity
+from linkwise.graph.affinity import NeighbourAffinity, squared_distances
 from linkwise.graph.laplacian import degrees
 from linkwise.graph.weights import median_scale, resolve_sigma
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity, kernel_params
@@ -125,7 +124,7 @@ class KernelKMeans(KernelClusterer):
 
     def _matrix(self, X):
         """Return the kernel of the points to fit, and keep what new points need."""
-        self._graph = None
+        self._graph: NeighbourAffinity | GraphKernelAffinity | None = None
         if self.kernel == "nearest_neighbors":
             self._graph = NeighbourAffinity(X, self.n_neighbors, self.sigma)
         elif self.kernel in DEFAULTS:
@@ -134,6 +133,8 @@ class KernelKMeans(KernelClusterer):
                 X, self.kernel, n_neighbors=self.n_neighbors, sigma=self.sigma, params=params
             )
         elif self.kernel == "rbf":
+            if self.sigma == "local":
+                raise ValueError('sigma="local" gives no kernel; pass a number, "r" or a multiple')
             self.sigma_ = resolve_sigma(self.sigma, median_scale(X))
         return self._kernel(X) if self._graph is None else self._graph.W
 
@@ -143,7 +144,7 @@ class KernelKMeans(KernelClusterer):
         if callable(self.kernel):
             return np.asarray(self.kernel(X, X if Y is None else Y))
         if self.kernel == "rbf":
-            squared = euclidean_distances(X, Y, squared=True)
+            squared = squared_distances(X, Y)
             return np.exp(squared * squared.dtype.type(-0.5 / self.sigma_**2))
         return pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
 

@@ -5,16 +5,23 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances, paired_euclidean_distances
+from sklearn.metrics.pairwise import paired_euclidean_distances
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from linkwise._check import check_memory
 from linkwise.estimators._base import AT_LEAST_ONE
 from linkwise.estimators._kernel import KernelClusterer
-from linkwise.exceptions import ConstraintWarning
+from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
+from linkwise.graph.affinity import squared_distances
 from linkwise.graph.weights import median_scale, resolve_sigma
-from linkwise.kernel.mixture import Mixture, fit_mixture, mixture_kernel
+from linkwise.kernel.mixture import (
+    Mixture,
+    fit_mixture,
+    mixture_kernel,
+    objective,
+    pair_weights,
+)
 
 WIDEST = 10  # cap of the widths, in root mean square distances between points
 
@@ -88,8 +95,7 @@ class OptimalKernelKMeans(KernelClusterer):
 
     def _learn(self, X, links, rng):
         check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
-        mixture = self._mixture(X, links, rng)
-        self.weights_, self.widths_, self.objective_, _ = mixture
+        self.weights_, self.widths_, self.objective_ = self._mixture(X, links, rng)[:3]
         return self._partition(self._kernel(X), links, rng)
 
     def _mixture(self, X, links, rng):
@@ -100,11 +106,21 @@ class OptimalKernelKMeans(KernelClusterer):
             width = resolve_sigma("2r", median_scale(X))
             return Mixture(np.full(m, 1 / m), np.full(m, width), 0.0, True)
         i, j, sign, weight = links.arrays()
+        squared = (paired_euclidean_distances(X[i], X[j]) / spread) ** 2  # no unit, no underflow
+        scale = float(np.sqrt(variance).mean()) / spread
         mixture = fit_mixture(
-            paired_euclidean_distances(X[i], X[j]) ** 2, sign, weight,
-            n_kernels=m, scale=float(np.sqrt(variance).mean()), widest=WIDEST * spread, rng=rng,
+            squared, sign, weight, n_kernels=m, scale=scale, widest=WIDEST, rng=rng,
             balanced=self.objective == "balanced", n_starts=self.n_starts,
         )  # fmt: skip
+        value = objective(squared, pair_weights(sign, weight), mixture.weights, mixture.widths)
+        mixture = mixture._replace(widths=mixture.widths * spread, objective=value)
+        if not mixture.converged:
+            warnings.warn(
+                "the ascent of the kernel objective stopped at its limit of steps; the widths may "
+                "not be optimal",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         if mixture.widths[np.argmax(mixture.weights)] >= 0.99 * WIDEST * spread:
             warnings.warn(
                 "the constraints ask for the widest kernel allowed, which is nearly constant: "
@@ -115,8 +131,7 @@ class OptimalKernelKMeans(KernelClusterer):
         return mixture
 
     def _kernel(self, X, Y=None):
-        squared = euclidean_distances(X, Y, squared=True)
-        return mixture_kernel(squared, self.weights_, self.widths_)
+        return mixture_kernel(squared_distances(X, Y), self.weights_, self.widths_)
 
     def _rows(self, X):
         return self._kernel(X, self._fit_X)

@@ -97,24 +97,24 @@ class PropagatedSpectralClustering(SpectralClusterer):
 
     def _learn(self, X, links, rng):
         eps_must, eps_cannot = self._eps()
-        check_memory(X.shape[0], X.dtype, copies=4, instead="use CCSKL, which is sparse")
+        check_memory(X.shape[0], np.float64, copies=4, instead="use CCSKL, which is sparse")
         self.algorithm_ = self.algorithm
         if self.algorithm == "auto":
             self.algorithm_ = "a" if self.n_clusters == 2 else "b"
-        self._graph_ = self._graph(X)
+        self._graph_ = self._graph(X.astype(np.float64))  # float32 would hide what links leave
         K = self._graph_.W
         K = K.toarray() if sparse.issparse(K) else K
         self._propagated = propagate(
             K, *links.merged().arrays(),
             algorithm=self.algorithm_, eps_must=eps_must, eps_cannot=eps_cannot,
         )  # fmt: skip
-        self.affinity_matrix_ = self._propagated.A
+        self.affinity_matrix_ = self._propagated.A.astype(X.dtype, copy=False)
         self._basis = spectral_basis(self.affinity_matrix_, self.n_clusters, rng)
         return self._partition(unit_rows(self._basis.vectors), rng)
 
     def _assign(self, X):
         # A is linear in the scale of a row of K and unit rows forget it: P serves for K
-        P = self._graph_.rows(X).P
+        P = self._graph_.rows(X.astype(np.float64)).P
         A = self._propagated.rows(P.toarray() if sparse.issparse(P) else P)
         degree = A.sum(axis=1)
         P = np.divide(A, degree[:, None], out=np.zeros_like(A), where=degree[:, None] > 0)

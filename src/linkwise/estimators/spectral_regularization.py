@@ -30,9 +30,9 @@ class SpectralRegularization(SpectralClusterer):
         How strongly the matrix is held near that of plain spectral clustering, in units of the
         total weight of the constraints; "auto" takes the value that predicts left-out constraints
         best, 0 is the paper.
-    diagonal : {"paper", "balanced"}
-        Weight of the n terms that ask for unit self-similarity: one each, or all together as much
-        as the pairs.
+    diagonal : {"balanced", "paper"}
+        Weight of the n terms that ask for unit self-similarity: all together as much as the
+        pairs, or one each.
     affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
 
     Attributes
@@ -63,7 +63,7 @@ class SpectralRegularization(SpectralClusterer):
         *,
         n_components=15,
         shrinkage="auto",
-        diagonal="paper",
+        diagonal="balanced",
         affinity="nearest_neighbors",
         n_neighbors=20,
         sigma="r",

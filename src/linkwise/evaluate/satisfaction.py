@@ -49,7 +49,7 @@ def kept(labels, constraints, *, sample_id=None):
     Kept(all=0.6666666666666666, must=0.5, cannot=1.0, weighted=0.6666666666666666)
     """
     labels = np.asarray(labels)
-    links = as_constraints(constraints).resolve(sample_id, n=len(labels))
+    links = as_constraints(constraints).active().resolve(sample_id, n=len(labels))
     good = ~links.violated(labels)
     must = links.sign > 0
     return Kept(_share(good), _share(good[must]), _share(good[~must]), _share(good, links.weight))
@@ -57,9 +57,11 @@ def kept(labels, constraints, *, sample_id=None):
 
 def untouched(constraints, n=None, *, sample_id=None):
     """Return the mask (n,) of points that occur in no constraint."""
+    if n is None and sample_id is None:
+        raise TypeError("untouched needs the number of points: pass n or sample_id")
     n = len(sample_id) if n is None else n
     mask = np.ones(n, dtype=bool)
-    a, b, _, _ = as_constraints(constraints).resolve(sample_id, n=n).arrays()
+    a, b, _, _ = as_constraints(constraints).active().resolve(sample_id, n=n).arrays()
     mask[a] = mask[b] = False
     return mask
 

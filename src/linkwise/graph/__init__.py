@@ -6,6 +6,7 @@ from linkwise.graph.affinity import (
     PrecomputedAffinity,
     Rows,
     build_affinity,
+    squared_distances,
 )
 from linkwise.graph.laplacian import balanced_components, degrees, laplacian, normalise
 from linkwise.graph.neighbours import Neighbours, nearest_neighbours
@@ -27,5 +28,6 @@ __all__ = [
     "nearest_neighbours",
     "normalise",
     "resolve_sigma",
+    "squared_distances",
     "symmetrise",
 ]

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
 from linkwise.graph.laplacian import degrees
-from linkwise.graph.neighbours import nearest_neighbours
+from linkwise.graph.neighbours import centre_of, nearest_neighbours
 from linkwise.graph.weights import (
     LOCAL_NEIGHBOUR,
     gaussian,
@@ -72,21 +72,27 @@ class NeighbourAffinity:
         return Rows(sparse.csr_array((P.ravel(), indices.ravel(), start), shape=shape), degree)
 
 
-class GaussianAffinity:
-    """The dense Gaussian kernel with unit diagonal: n^2 memory.
+def squared_distances(X, Y=None):
+    """Return the squared distances of the rows of X to those of Y (or X), dense.
 
-    Distances do not change when the points are centred first; their rounding errors shrink.
+    Centred first: |x|^2 + |y|^2 - 2 x.y loses its digits far from the origin.
     """
+    centre = centre_of(X if Y is None else Y)
+    X = X if sparse.issparse(X) else X - centre
+    Y = Y if Y is None or sparse.issparse(Y) else Y - centre
+    return euclidean_distances(X, Y, squared=True)
+
+
+class GaussianAffinity:
+    """The dense Gaussian kernel with unit diagonal: n^2 memory."""
 
     def __init__(self, X, sigma):
-        self.centre = 0 if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-        self.X = X if sparse.issparse(X) else X - self.centre
-        self.sigma, self.scales = sigma, None
+        self.X, self.sigma, self.scales = X, sigma, None
         if sigma == "local":
             self.scales = local_scales(nearest_neighbours(X, LOCAL_NEIGHBOUR).distances)
         else:
             self.sigma = resolve_sigma(sigma, median_scale(X))
-        exponent = self._exponent(euclidean_distances(self.X, squared=True), self.scales)
+        exponent = self._exponent(squared_distances(X), self.scales)
         self.W = np.exp(exponent, out=exponent)
 
     def _exponent(self, squared, s):
@@ -99,12 +105,11 @@ class GaussianAffinity:
         return squared
 
     def _exponent_of_new(self, X_new):
-        near = None
+        s_new = None
         if self.scales is not None:
-            distances = nearest_neighbours(self.X + self.centre, LOCAL_NEIGHBOUR, queries=X_new)
-            near = np.maximum(local_scales(distances.distances), self.scales.min())
-        X_new = X_new if sparse.issparse(X_new) else X_new - self.centre
-        return self._exponent(euclidean_distances(X_new, self.X, squared=True), near)
+            near = nearest_neighbours(self.X, LOCAL_NEIGHBOUR, queries=X_new).distances
+            s_new = np.maximum(local_scales(near), self.scales.min())
+        return self._exponent(squared_distances(X_new, self.X), s_new)
 
     def weights(self, X_new):
         """Return the kernel between new and given points, (q, n)."""

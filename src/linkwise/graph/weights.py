@@ -20,7 +20,7 @@ from scipy import sparse
 from linkwise.graph.neighbours import nearest_neighbours
 
 LOCAL_NEIGHBOUR = 7
-_FACTOR = re.compile(r"\s*([0-9]*\.?[0-9]*(?:e[+-]?[0-9]+)?)\s*\*?\s*r\s*", re.IGNORECASE)
+_FACTOR = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)?(?:(?<=[0-9.])e[+-]?[0-9]+)?)\s*\*?\s*r\s*")
 
 
 def resolve_sigma(sigma, r):
@@ -31,7 +31,7 @@ def resolve_sigma(sigma, r):
     """
     if isinstance(sigma, str):
         match = _FACTOR.fullmatch(sigma)
-        if match is None or match[1] in {".", "e"}:
+        if match is None:
             raise ValueError(
                 f'sigma must be a positive number, "r", a multiple such as "0.5r", or "local"; '
                 f"got {sigma!r}"
@@ -39,8 +39,11 @@ def resolve_sigma(sigma, r):
         sigma = float(match[1] or 1) * r
         if sigma == 0 and r == 0:  # all points coincide: every width says the same
             return 1.0
-    if not (isinstance(sigma, Real) and 0 < float(sigma) < np.inf):
-        raise ValueError(f"sigma must be positive and finite; got {sigma!r}")
+    if isinstance(sigma, bool) or not (isinstance(sigma, Real) and 1e-150 < float(sigma) < 1e150):
+        raise ValueError(
+            f"sigma must be positive and finite; got {float(sigma):g} (scale X to ordinary numbers "
+            "if you did not set it)"
+        )
     return float(sigma)
 
 

@@ -1,6 +1,6 @@
 """Room 3: learn the similarity."""
 
-from linkwise.kernel.exhaustive import diffuse, spread
+from linkwise.kernel.exhaustive import diffuse, spread, spread_edges
 from linkwise.kernel.graph_kernels import GraphKernelAffinity, graph_kernel, graph_kernel_operator
 from linkwise.kernel.imposition import impose
 from linkwise.kernel.mixture import Mixture, fit_mixture, mixture_kernel, objective
@@ -24,4 +24,5 @@ __all__ = [
     "objective",
     "propagate",
     "spread",
+    "spread_edges",
 ]

@@ -7,8 +7,9 @@
                  (1 + F_ij) W_ij           elsewhere
 
 Z is zero outside the r points the user spoke of, so with H = G[:, touched] (n x r) we have
-F = H Z H^T. On a sparse graph F is taken on the edges and on the given pairs alone: the n x n
-matrices G and F are never formed. A dense graph gets a dense W'.
+F = H Z H^T. `spread_edges` takes F on the edges of a sparse graph and on the given pairs alone: the
+n x n matrices G and F are never formed. `spread` takes it everywhere, which also joins points that
+no edge joins and learns more, at n^2 memory.
 
 I - a S has its eigenvalues in [1 - a, 1 + a], so Chebyshev's iteration solves (2) with a known
 number of products; 27 of them give 8 digits at a = 0.8. Cost: O(nnz r) a product, O(n r) memory.
@@ -35,7 +36,8 @@ def diffuse(S, B, *, alpha, tol=1e-8):
     """
     if alpha == 0:
         return B
-    rate = alpha / (1 + np.sqrt(1 - alpha**2))  # the error shrinks by this every product
+    alpha = float(alpha)  # a NumPy scalar would turn float32 into float64
+    rate = alpha / (1 + (1 - alpha**2) ** 0.5)  # the error shrinks by this every product
     steps = int(np.ceil(np.log(tol / 2) / np.log(rate)))
     # the centre of the spectrum is 1 and its radius alpha
     previous, X, weight = np.zeros_like(B), (1 - alpha) * B, 2.0
@@ -46,7 +48,7 @@ def diffuse(S, B, *, alpha, tol=1e-8):
     return X
 
 
-def touched_matrix(n, i, j, sign, weight):
+def touched_matrix(i, j, sign, weight):
     """Return the touched points (r,) and Z (r, r) over them."""
     touched = np.unique(np.r_[i, j])
     a, b = np.searchsorted(touched, i), np.searchsorted(touched, j)
@@ -81,33 +83,43 @@ def _on_edges(H, HZ, rows, columns):
     return F
 
 
+def _factors(W, i, j, sign, weight, alpha):
+    """Return H and H Z, both (n, r): F = (H Z) H^T, Eq. (3)."""
+    touched, Z = touched_matrix(i, j, sign, weight)
+    H = diffused_columns(normalise(W), touched, alpha=alpha)
+    return H, np.asarray((Z.astype(H.dtype) @ H.T).T)  # Z is symmetric
+
+
+def _largest(F):
+    return max(np.abs(F).max(initial=0), np.finfo(F.dtype).tiny)
+
+
 def spread(W, i, j, sign, weight, *, alpha=0.8):
-    """Return the affinity W' that constraints have spread over.
+    """Return the affinity W' that constraints have spread over, dense.
 
     Parameters
     ----------
     W : array or csr_array (n, n), symmetric, weights in [0, 1]; the diagonal plays no part
-    i, j, sign, weight : the pairs
+    i, j, sign, weight : the pairs, at least one
     alpha : float in [0, 1), how far a constraint reaches
 
     Returns
     -------
-    array or csr_array (n, n) as W is, zero diagonal. A csr_array has entries on the edges of W
-    and on the given pairs.
+    array (n, n), zero diagonal
     """
+    H, HZ = _factors(W, i, j, sign, weight, alpha)
+    F = HZ @ H.T
+    np.fill_diagonal(F, 0)
+    F /= _largest(F)
+    W = reweight(F, W.toarray() if sparse.issparse(W) else W)
+    np.fill_diagonal(W, 0)
+    return W
+
+
+def spread_edges(W, i, j, sign, weight, *, alpha=0.8):
+    """Return W' on the edges of W and on the given pairs alone, a csr_array; see `spread`."""
     n = W.shape[0]
-    if len(i) == 0:
-        return W
-    touched, Z = touched_matrix(n, i, j, sign, weight)
-    S = normalise(W)
-    H = diffused_columns(S, touched, alpha=alpha)
-    HZ = (Z.astype(H.dtype) @ H.T).T  # Z is symmetric
-    if not sparse.issparse(W):
-        F = HZ @ H.T
-        np.fill_diagonal(F, 0)
-        W = reweight(F / max(np.abs(F).max(), np.finfo(F.dtype).tiny), W)
-        np.fill_diagonal(W, 0)
-        return W
+    H, HZ = _factors(W, i, j, sign, weight, alpha)
     zero = np.zeros(2 * len(i), dtype=W.dtype)
     pairs = sparse.coo_array((zero, (np.r_[i, j], np.r_[j, i])), shape=W.shape)
     edges = sparse.coo_array(W)
@@ -120,7 +132,7 @@ def spread(W, i, j, sign, weight, *, alpha=0.8):
     rows, columns, w = rows[off], columns[off], w[off]
     F = _on_edges(H, HZ, rows, columns)
     F = (F + _on_edges(H, HZ, columns, rows)) / 2  # symmetric to the last digit
-    F /= max(np.abs(F).max(), np.finfo(F.dtype).tiny)
+    F /= _largest(F)
     spread_ = sparse.csr_array((reweight(F, w).astype(W.dtype), (rows, columns)), shape=W.shape)
     spread_.eliminate_zeros()
     return spread_

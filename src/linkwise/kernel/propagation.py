@@ -32,6 +32,8 @@ from scipy import linalg
 
 from linkwise.linalg.woodbury import CUTOFF, downdate
 
+NOT_PSD = "the affinity matrix is not positive semi-definite, so it is no covariance"
+REMEDY = 'a neighbour graph is not; use affinity="rbf" or "heat"'
 TILE = 256  # rows and columns of a tile: it and its temporary stay in the cache
 
 
@@ -103,7 +105,10 @@ def condition(K, links, noise):
     links, noise = compress(links, noise)
     KV = links.times(K)  # (n, L)
     G = links.transposed_times(KV) + np.diag(noise)
-    B, T = downdate(KV, (G + G.T) / 2)
+    try:
+        B, T = downdate(KV, (G + G.T) / 2)
+    except ValueError as error:
+        raise ValueError(f"{NOT_PSD}; {REMEDY}") from error
     return K - (B @ B.T).astype(K.dtype), links, T, B
 
 
@@ -153,6 +158,8 @@ def propagate(K, i, j, sign, weight, *, algorithm, eps_must, eps_cannot):
     Propagated
     """
     scale = np.mean(np.diagonal(K), dtype=np.float64)
+    if scale <= 0 and len(sign):
+        raise ValueError(f"{NOT_PSD}: its diagonal is 0; {REMEDY}")
     eps = np.where(sign > 0, eps_must, eps_cannot)
     noise = scale * eps**2 / weight  # E, Eq. (3)
     links = Links(i, j, sign.astype(np.float64))
@@ -166,6 +173,8 @@ def propagate(K, i, j, sign, weight, *, algorithm, eps_must, eps_cannot):
         KV = apart.times(K_m)  # (n, n_c)
         c = np.arange(len(apart.i))
         variance = KV[apart.i, c] - apart.sign * KV[apart.j, c]  # v_c^T K^m v_c
+        if variance.min() < -1e-7 * scale:
+            raise ValueError(f"{NOT_PSD}; {REMEDY}")
         root = np.sqrt(noise[~together] + np.maximum(variance, 0))
         Z = (KV / root).astype(K.dtype)
         K_m = K_m - largest_product(Z)

@@ -41,9 +41,11 @@ def fit_spectrum(F, i, j, sign, weight, *, diagonal="balanced"):
     array (m,), non-increasing, >= 0, float64
     """
     n = F.shape[0]
+    most = max(1.0, weight.max(initial=0))  # huge weights must not overflow when squared
+    weight = weight / most
     Y = F.astype(np.float64) * np.sqrt(n)  # (n, m)
     total = np.sum(weight**2)
-    c_ii = np.sqrt(total / n) if diagonal == "balanced" and total > 0 else 1.0
+    c_ii = np.sqrt(total / n) if diagonal == "balanced" and total > 0 else 1 / most
     rows = np.concatenate([c_ii * Y * Y, weight[:, None] * Y[i] * Y[j]])  # c y_ij, Eq. (14)
     target = np.concatenate([np.full(n, c_ii), weight * (sign > 0)])  # c t_ij
     return n * monotone_least_squares(rows, target)  # Eq. (15), (16)

@@ -11,8 +11,9 @@ O(m^4) a step; O(m^4) memory.
 
 Shrinkage. (2) has 120 unknowns for m = 15; with fewer pairs than that it does much worse than no
 constraints at all. (3) pulls M towards plain spectral clustering, whose kernel is M_0. The
-strength h is chosen by cross-validation over the pairs: the h whose kernel, fitted without a part
-of the pairs, predicts them best. h = 0 is the paper.
+strength h is chosen by cross-validation over the pairs: the weakest whose kernel, fitted without a
+part of the pairs, predicts them as well as any (within a standard error of the difference). h = 0
+is the paper.
 
 [1] Li, Liu & Tang, Constrained clustering via spectral regularization, CVPR 2009.
 """
@@ -119,8 +120,12 @@ def _validated_strength(pairs, diagonal, prior, m, rng):
             q = q if f == left_out else q + parts[f]
         return parts[left_out](project(linalg.solve(q.H, q.b, assume_a="pos"), m))
 
-    losses = [sum(loss(h, f) for f in range(FOLDS)) for h in STRENGTHS]
-    return STRENGTHS[int(np.argmin(losses))] * total
+    losses = np.array([[loss(h, f) for f in range(FOLDS)] for h in STRENGTHS])
+    mean = losses.mean(axis=1)
+    best = int(np.argmin(mean))
+    error = np.std(losses - losses[best], axis=1, ddof=1) / np.sqrt(FOLDS)
+    weakest = int(np.argmax(mean <= mean[best] + error))  # the first that is not clearly worse
+    return STRENGTHS[weakest] * total
 
 
 def fit_matrix(F, i, j, sign, weight, *, n_clusters, shrinkage="auto", diagonal="paper", rng):

@@ -7,7 +7,7 @@ A Lanczos iteration cannot be trusted with a repeated eigenvalue: started from o
 sees one direction of each eigenspace, and other copies enter through rounding errors alone.
 On a graph of 15 components it returned 3 to 7 of the 15 eigenvalues 1, with no error. So the
 eigenvectors that are known in advance (``top``) are given, not sought: the iteration
-runs on S - 2 U U^T, where they have moved from the top of the spectrum to its bottom. What is
+runs on S - 3 U U^T, where they have moved from 1 to -2, below the rest of the spectrum. What is
 repeated without being known (or nearly repeated) is caught by probing the rest: as long as a
 few steps on S minus all that was found show a larger eigenvalue than the smallest one found,
 that vector is added and the search goes on.
@@ -36,11 +36,11 @@ def fix_signs(V):
 
 
 def _deflated(S, U):
-    """Return x -> S x - 2 U U^T x as an operator."""
+    """Return x -> S x - 3 U U^T x as an operator."""
 
     def product(x):
         x = np.asarray(x, dtype=S.dtype)
-        return S @ x - 2 * (U @ (U.T @ x))
+        return S @ x - 3 * (U @ (U.T @ x))
 
     return LinearOperator(S.shape, matvec=product, matmat=product, dtype=S.dtype)
 
@@ -49,7 +49,7 @@ def _dense(S, U, m):
     A = S.toarray() if sparse.issparse(S) else np.array(S)
     if U.shape[1]:
         U = U.toarray() if sparse.issparse(U) else U
-        A -= 2 * U @ U.T
+        A -= 3 * U @ U.T
     n = A.shape[0]
     values, vectors = linalg.eigh(A, subset_by_index=[n - m, n - 1], check_finite=False)
     return Eigenpairs(values[::-1], vectors[:, ::-1])
@@ -77,15 +77,16 @@ def _missed(S, U, found, rng):
     start = rng.standard_normal(S.shape[0]).astype(S.dtype)
     start -= known @ (known.T @ start)
     floor = found.values[-1]
-    margin = 1e3 * np.finfo(S.dtype).eps
+    margin = max(1e3 * np.finfo(S.dtype).eps, 1e-2 * (1 - floor))
+    tol = min(1e-2, 0.1 * margin)  # relative to a value near 1: finer than what is looked for
     try:
         (value,) = eigsh(
-            _deflated(S, known), 1, which="LA", v0=start, tol=1e-2, ncv=20,
+            _deflated(S, known), 1, which="LA", v0=start, tol=tol, ncv=20,
             return_eigenvectors=False,
         )  # fmt: skip
     except ArpackNoConvergence:
         return None
-    if value <= floor + max(margin, 1e-2 * (1 - floor)):
+    if value <= floor + margin:
         return None
     return _lanczos(S, known, 1, rng, TOLERANCE[S.dtype.name])
 

@@ -27,7 +27,7 @@ O(n k) a move.
 """
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -50,7 +50,7 @@ class KernelPartition(NamedTuple):
 class Problem(NamedTuple):
     """K, R, the masses and the diagonal of K + R, Eq. (1)."""
 
-    K: np.ndarray
+    K: Any  # array or csr_array (n, n)
     R: sparse.csr_array
     mass: np.ndarray
     diagonal: np.ndarray
@@ -183,7 +183,7 @@ def _start(problem, groups, k, rng, *, greedy):
     to_seed = np.empty((len(mass), k))
     nearest = np.full(len(size), np.inf)
     seeds: list[int] = []
-    for c in range(k):
+    for c in range(min(k, len(size))):  # must-links may leave fewer groups than clusters
         gain = size.astype(float) if c == 0 else size * np.maximum(nearest, 0)
         if np.any(size > 1) and (c == 0 or np.any(gain[size > 1] > 0)):
             gain = np.where(size > 1, gain, 0)  # groups before single points
@@ -197,6 +197,7 @@ def _start(problem, groups, k, rng, *, greedy):
         to_seed[:, c] = own / mass**2 - 2 * column / (mass * V[s]) + S[s] / V[s] ** 2
         between = S / V**2 - 2 * (N.T @ column) / (V * V[s]) + S[s] / V[s] ** 2
         nearest = np.minimum(nearest, between)
+    to_seed = to_seed[:, : len(seeds)]
     labels = np.argmin(to_seed, axis=1)
     first = np.unique(N.indices, return_index=True)[1]  # a member of every group
     return _fill_empty(labels[first][N.indices], to_seed, k)

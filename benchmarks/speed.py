@@ -1,6 +1,6 @@
 """Time of CCSKL against scikit-learn's SpectralClustering, in one run on the same data.
 
-Usage: python benchmarks/usps.py --data DIR [--set usps] [--pairs 1100] [--repeats 3]
+Usage: python benchmarks/speed.py --data DIR [--set usps] [--pairs 1100] [--repeats 3]
 """
 
 import argparse
