@@ -308,7 +308,7 @@ def test_grid_search_slices_points_ids_and_pairs_together(Estimator, iris):
 
 def test_row_numbers_inside_cross_validation_are_refused(iris):
     with pytest.raises(ValueError, match="pass sample_id"):
-        cross_val_predict(CCSKL(3), iris[0], cv=3, params={"constraints": ([(0, 1)], [])})
+        cross_val_predict(CCSKL(3), iris[0], cv=3, params={"constraints": Constraints([(0, 1)])})
 
 
 def test_an_unknown_id_is_found_by_the_refit_of_a_search(iris):
@@ -316,7 +316,10 @@ def test_an_unknown_id_is_found_by_the_refit_of_a_search(iris):
     search = GridSearchCV(CCSKL(random_state=0), {"n_clusters": [3]}, scoring="rand_score", cv=2)
     with pytest.raises(ValueError, match="nobody"):
         search.fit(
-            X, y, constraints=([("nobody", "7")], []), sample_id=[str(row) for row in range(150)]
+            X,
+            y,
+            constraints=Constraints([("nobody", "7")]),
+            sample_id=[str(row) for row in range(150)],
         )
 
 

@@ -18,10 +18,26 @@ from linkwise.exceptions import InfeasibleConstraints, MissingExtra
 
 METHODS = {
     "ccskl": "CCSKL",
+    "signed": "SignedSpectralClustering",
+    "propagation": "PropagatedSpectralClustering",
     "optimal-kernel": "OptimalKernelKMeans",
     "kernel-kmeans": "KernelKMeans",
-    "propagation": "PropagatedSpectralClustering",
-    "signed": "SignedSpectralClustering",
+    "normalized-cuts": "NormalizedCuts",
+    "spectral-learning": "SpectralLearning",
+    "spectral-regularization": "SpectralRegularization",
+    "flexible": "FlexibleSpectralClustering",
+    "exhaustive": "ExhaustivePropagation",
+    "cop-kmeans": "COPKMeans",
+    "pck-means": "PCKMeans",
+    "mpck-means": "MPCKMeans",
+    "hmrf-kmeans": "HMRFKMeans",
+    "gaussian-mixture": "ConstrainedGaussianMixture",
+    "agglomerative": "ConstrainedAgglomerative",
+}
+TRANSFORMERS = {  # in Python only: what comes out are features, not clusters
+    "constrained-pca": "ConstrainedPCA",
+    "constrained-lpp": "ConstrainedLPP",
+    "itml": "ITML",
 }
 REMEDIES = {
     FileNotFoundError: "no such file; check the path",
@@ -126,7 +142,7 @@ def parser():
 
 def method_class(name):
     """Return the estimator of a method."""
-    return getattr(import_module("linkwise.estimators"), METHODS[name])
+    return getattr(import_module("linkwise.estimators"), (METHODS | TRANSFORMERS)[name])
 
 
 def read_both(args):
@@ -198,7 +214,10 @@ def fit(args):
             "correct or remove one of them",
             conflict,
         )
-    model = method_class(args.method)(args.k, on_conflict="drop", random_state=args.seed)
+    method = method_class(args.method)
+    options = {"on_conflict": "drop", "random_state": args.seed}
+    known = method._get_param_names()
+    model = method(args.k, **{name: value for name, value in options.items() if name in known})
     started = time.perf_counter()
     if args.standardize:
         from sklearn.preprocessing import StandardScaler
@@ -324,19 +343,26 @@ def findings(report, k):
 def describe(name):
     """Return what there is to know of a method, from its class."""
     cls = method_class(name)
+    traits = cls._traits
+
+    def yes(value):
+        return "yes" if value else "no"
+
     return {
         "name": name,
         "class": cls.__name__,
-        "links": "hard" if cls._traits.hard else "soft",
-        "weights": "yes" if cls._traits.weights else "no",
-        "rows": cls._traits.rows,
+        "links": ("hard" if traits.hard else "soft") if traits.constrained else "none",
+        "weights": yes(traits.weights and traits.constrained),
+        "new points": yes(traits.new_points),
+        "sparse": yes(traits.sparse),
+        "rows": f"{traits.rows:,}",
         "summary": cls.__doc__.split("\n")[0],
     }
 
 
 def methods(args):
     """List the methods."""
-    rows = [describe(name) for name in METHODS]
+    rows = [describe(name) for name in METHODS | TRANSFORMERS]
     if args.json:
         print(json.dumps(rows))
         return 0

@@ -73,11 +73,12 @@ def flexible_embedding(W, Q, k, *, bound):
     ------
     InfeasibleConstraints where fewer than k - 1 vectors are feasible
     """
-    d = degrees(W).astype(np.float64)
+    W = W.astype(np.float64)  # L is singular up to the ridge: float32 would make it indefinite
+    d = degrees(W)
     root = inverse_root(d)
     Q = (sparse.diags_array(root) @ Q @ sparse.diags_array(root)).toarray()  # Q'
     L = laplacian(W)
-    L = (L.toarray() if sparse.issparse(L) else L).astype(np.float64)
+    L = L.toarray() if sparse.issparse(L) else L
     n = len(Q)
     b = choose_bound(Q, k, bound)
     wanted = min(k + 1, n)  # the trivial vector may be among them

@@ -57,7 +57,7 @@ def additive_basis(W, m, rng):
     most = d.max() if d.max() > 0 else d.dtype.type(1)
     slack = most - d
     if sparse.issparse(W):
-        N = ((W + sparse.diags_array(slack)) / most).tocsr()
+        N = ((W + sparse.diags_array(slack)) * d.dtype.type(1 / most)).tocsr()
     else:
         N = (W + np.diag(slack)) / most
     top = balanced_components(W, np.ones_like(d))

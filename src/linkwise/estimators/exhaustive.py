@@ -75,7 +75,7 @@ class ExhaustivePropagation(SpectralClusterer):
         self._graph_ = self._graph(X)
         W = self._graph_.W
         if links:
-            W = W / max(W.max(), W.dtype.type(1))  # Eq. (4) is for weights in [0, 1]
+            W = W * W.dtype.type(1 / max(W.max(), 1))  # Eq. (4) is for weights in [0, 1]
             edges = sparse.issparse(W) and self._reach(X) == "edges"
             W = (spread_edges if edges else spread)(W, *links.arrays(), alpha=self.alpha)
         self.affinity_matrix_ = W

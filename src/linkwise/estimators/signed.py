@@ -123,6 +123,10 @@ class SignedSpectralClustering(SpectralClusterer):
             )
         return labels
 
+    def _warn_of_components(self):
+        if self.balance > 0:  # the constraints alone always fall into many parts
+            super()._warn_of_components()
+
     def _assign(self, X):
         if self._column is None:
             return super()._assign(X)

@@ -25,6 +25,7 @@ from scipy import linalg
 
 STRENGTHS = tuple(10.0**e for e in range(-3, 4))  # tried for h, times the total weight of pairs
 FOLDS = 5
+FEWEST = 30  # pairs for a cross-validation
 BLOCK = 1 << 14
 
 
@@ -159,7 +160,7 @@ def fit_matrix(F, i, j, sign, weight, *, n_clusters, shrinkage="auto", diagonal=
 
     if shrinkage != "auto":
         h = shrinkage * total
-    elif len(i) < 2 * FOLDS:  # too few to ask: stay close to the plain method
+    elif len(i) < FEWEST:  # too few to ask: stay close to the plain method
         h = STRENGTHS[-1] * total
     else:
         h = _validated_strength((Y, i, j, target, weight), unit, prior, m, rng)
