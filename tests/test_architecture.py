@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import linkwise
+from linkwise.cli import METHODS, TRANSFORMERS, describe
 
 SOURCE = Path(linkwise.__file__).parent
 ROOT = SOURCE.parent.parent
@@ -88,6 +89,17 @@ def test_importing_the_package_loads_nothing_heavy():
 
 def test_the_package_is_marked_as_typed():
     assert (SOURCE / "py.typed").exists()
+
+
+def test_the_readmes_table_of_methods_is_in_step_with_the_classes():
+    table = (ROOT / "README.md").read_text().split("<!-- methods -->")[1].strip().splitlines()
+    rows = [describe(name) for name in METHODS | TRANSFORMERS]
+    expected = [
+        " | ".join(f"`{value}`" if key == "class" else value for key, value in row.items())
+        for row in rows
+    ]
+    assert table[0].strip("| ") == " | ".join(rows[0])
+    assert [line.strip("| ") for line in table[2:]] == expected
 
 
 def test_the_examples_of_the_readme_run():

@@ -332,7 +332,7 @@ def test_methods_lists_every_estimator(call):
 
     rows = json.loads(call("methods --json")[1])
     assert {row["class"] for row in rows} == set(linkwise.estimators.__all__)
-    assert {row["links"] for row in rows} <= {"hard", "soft"}
+    assert {row["links"] for row in rows} <= {"hard", "soft", "none"}
     out = call("methods")[1]
     assert all(str(value) in out for row in rows for value in row.values())
 
@@ -369,7 +369,7 @@ def test_what_goes_wrong_underway_is_one_line(call, monkeypatch, error, code, fr
 
 def test_a_bug_is_not_hidden(call, monkeypatch):
     monkeypatch.setattr(cli, "method_class", lambda _: None)
-    with pytest.raises(TypeError):
+    with pytest.raises(AttributeError):
         call("fit data.csv -k 2 --id-column id")
 
 

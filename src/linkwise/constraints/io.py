@@ -50,7 +50,7 @@ def file_format(path, format=None):
 
 
 def _name(path):
-    return str(getattr(path, "name", path))
+    return str(getattr(path, "name", "the text" if hasattr(path, "read") else path))
 
 
 def read_text(path):
@@ -147,6 +147,13 @@ def _read_jsonl(text, name):
         rows = _decoded([lines[i - 1] for i in batch], batch, name)
         for part, column in columns.items():
             column += [row[part] if part in row else _other_name(row, part) for row in rows]
+    for part, column in columns.items():
+        odd = next((i for i, value in enumerate(column) if isinstance(value, list | dict)), None)
+        if odd is not None:
+            raise ValueError(
+                f"{name}, line {numbers[odd]}: {part} must be a number or a text, got "
+                f"{json.dumps(column[odd])[:80]}"
+            )
     a, b, kind, weight = (as_array(column, part) for part, column in columns.items())
     return links_of(a, b, kind, weight, lambda i: f"{name}, line {numbers[i]}")
 
@@ -157,13 +164,13 @@ def _decoded(lines, numbers, name):
         rows = json.loads(f"[{','.join(lines)}]")
         if len(rows) == len(lines) and set(map(type, rows)) == {dict}:
             return rows
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         pass
     rows = []
     for number, line in zip(numbers, lines, strict=True):
         try:
             rows.append(json.loads(line))
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             rows.append(None)
         if not isinstance(rows[-1], dict):
             raise ValueError(

@@ -1,6 +1,5 @@
 """What the user knows: pairs of points that belong together, or do not."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,6 @@ class Pair(NamedTuple):
     weight: float = 1.0
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
 class Constraints:
     """Must-links and cannot-links between points.
 
@@ -52,10 +50,14 @@ class Constraints:
     c must be with d, but b cannot be with d; ...
     """
 
-    ids: Any
-    pairs: Any
-    sign: Any
-    weight: Any
+    __slots__ = ("ids", "pairs", "sign", "weight")
+    ids: np.ndarray
+    pairs: np.ndarray
+    sign: np.ndarray
+    weight: np.ndarray
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"Constraints never change: {name!r} cannot be set; make a new object")
 
     def __init__(self, must_link=(), cannot_link=(), *, must_weight=None, cannot_weight=None):
         must, cannot = as_pairs(must_link, "must_link"), as_pairs(cannot_link, "cannot_link")
@@ -361,6 +363,8 @@ class Constraints:
         enough clusters. With n_clusters = 1 or 2 it means that they can hold in
         so many; with more, only that no contradiction was found.
         """
+        if n_clusters is not None and n_clusters != int(n_clusters):
+            raise ValueError(f"n_clusters must be a whole number; got {n_clusters!r}")
         live = np.flatnonzero(self.weight > 0)
         found = conflicts.find_conflict(
             len(self.ids), self.pairs[live], self.sign[live], n_clusters

@@ -59,7 +59,8 @@ def as_weights(values, m, at):
         return np.ones(m)
     array = np.full(m, values) if np.ndim(values) == 0 else as_array(values, "weight")
     if array.shape != (m,):
-        raise ValueError(f"{at(0)}: expected one weight or {m}, got shape {array.shape}")
+        name = at(0).removesuffix("[0]")
+        raise ValueError(f"{name}: expected one weight or {m}, got shape {array.shape}")
     try:
         weight = array.astype(np.float64)
     except (TypeError, ValueError) as error:

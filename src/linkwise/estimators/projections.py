@@ -1,0 +1,378 @@
+"""Linear maps learnt from constraints, for use before any clusterer."""
+
+import warnings
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise._check import check_constraints, check_memory, check_points
+from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
+from linkwise.estimators._base import AT_LEAST_ONE, POSITIVE, SIGMA, Traits
+from linkwise.exceptions import ConstraintWarning
+from linkwise.graph.affinity import build_affinity
+from linkwise.kernel.metric import distance_bounds, fit_metric
+
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+
+
+class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A linear map that takes constraints. Subclasses give `_learn`."""
+
+    _traits = Traits(sparse=False, rows=1_000_000)
+
+    _parameter_constraints: ClassVar[dict] = {
+        "on_conflict": [StrOptions({"raise", "drop", "keep"})],
+    }
+
+    def fit(self, X, y=None, *, constraints=None, sample_id=None):
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : array or data frame (n_samples, n_features)
+        y : ignored
+        constraints : Constraints, or what `as_constraints` accepts, or None
+            Pairs that belong together or apart.
+        sample_id : array (n_samples,) or None
+            One id per row; constraints then name these ids. Without it they name row numbers.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        X = check_points(self, X, sparse_ok=self._traits.sparse)
+        given, links = check_constraints(
+            constraints, len(X), sample_id, on_conflict=self.on_conflict
+        )
+        self._centre, components = self._learn(X, given, links)
+        self.components_ = components.astype(X.dtype)
+        return self
+
+    def fit_transform(self, X, y=None, *, constraints=None, sample_id=None):
+        """Learn the map and return the mapped points; see `fit`."""
+        return self.fit(X, y, constraints=constraints, sample_id=sample_id).transform(X)
+
+    def transform(self, X):
+        """Return the mapped points.
+
+        Parameters
+        ----------
+        X : array or data frame (n_samples, n_features)
+
+        Returns
+        -------
+        array (n_samples, number of rows of components_), in the dtype of X
+        """
+        check_is_fitted(self)
+        X = check_points(self, X, reset=False, sparse_ok=self._traits.sparse)
+        return (X - self._centre.astype(X.dtype)) @ self.components_.T.astype(X.dtype)
+
+    def _learn(self, X, given, links):
+        """Store what was learnt; return the centre (d,) and the components (c, d) of the map.
+
+        The pairs are given by the user's ids and, in the same order, by row numbers (links).
+        """
+        raise NotImplementedError
+
+    @property
+    def _n_features_out(self):
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._traits.sparse
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _check_n_components(n_components, X):
+    if n_components > min(X.shape):
+        n, d = X.shape
+        raise ValueError(
+            f"n_components={n_components} is more than n_samples={n} or n_features={d}: "
+            f"ask for at most {min(n, d)}"
+        )
+
+
+class ConstrainedPCA(ConstrainedTransformer):
+    """Principal components that part cannot-linked and join must-linked points (cPCA, SSDR).
+
+    PCA of the covariance plus ``alpha`` times that of cannot-linked pairs minus ``beta`` times
+    that of must-linked pairs. An exact eigenproblem, O(n_samples n_features^2); no matrix over
+    the points. Without constraints, or with alpha = beta = 0, it is PCA.
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1) or None
+        How many; or as many as plain PCA needs to hold this share of the variance; or None:
+        those of positive objective, along which must-linked points are close for the spread of
+        the data, at least one. Without constraints None keeps all of positive variance.
+    alpha : float
+        Weight of the cannot-links.
+    beta : float
+        Weight of the must-links. 1 (Wacquet et al.) hardly leaves a direction out, 20 (Zhang
+        et al.) nearly all as soon as clusters overlap.
+    on_conflict : {"raise", "drop", "keep"}
+        What to do when must-links and cannot-links contradict each other: raise
+        InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
+
+    Attributes
+    ----------
+    components_ : array (n_components_, n_features), orthonormal rows
+    objective_ : array (n_components_,), what was maximised, largest first; may be negative
+    explained_variance_, explained_variance_ratio_ : arrays (n_components_,)
+        Variance of the points along each component; not in falling order with constraints.
+    mean_ : array (n_features,)
+    n_components_ : int
+
+    Notes
+    -----
+    Means over pairs are weighted by the weights of the pairs.
+
+    Examples
+    --------
+    >>> from linkwise import ConstrainedPCA, sample_pairs
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> links = sample_pairs(y, 50, random_state=0)
+    >>> ConstrainedPCA(2).fit_transform(X, constraints=links).shape
+    (178, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **ConstrainedTransformer._parameter_constraints,
+        "n_components": [AT_LEAST_ONE, Interval(Real, 0, 1, closed="neither"), None],
+        "alpha": [NOT_NEGATIVE],
+        "beta": [NOT_NEGATIVE],
+    }
+
+    def __init__(self, n_components=None, *, alpha=1.0, beta=5.0, on_conflict="raise"):
+        self.n_components = n_components
+        self.alpha = alpha
+        self.beta = beta
+        self.on_conflict = on_conflict
+
+    def _learn(self, X, given, links):
+        found = constrained_pca(X, *links.arrays(), alpha=self.alpha, beta=self.beta)
+        c = self._count(found, X)
+        self.n_components_ = c
+        self.mean_ = found.mean.astype(X.dtype)
+        self.objective_ = found.values[:c].astype(X.dtype)
+        variance = found.variance * (len(X) / (len(X) - 1))
+        self.explained_variance_ = variance[:c].astype(X.dtype)
+        self.explained_variance_ratio_ = (variance[:c] / (variance.sum() or 1)).astype(X.dtype)
+        return found.mean, found.components[:c]
+
+    def _count(self, found, X):
+        c = self.n_components
+        if c is None:
+            return max(1, int(np.count_nonzero(found.values > 0)))
+        if c < 1:
+            return enough(principal_axes(X).variance, c)
+        _check_n_components(c, X)
+        return c
+
+
+class ConstrainedLPP(ConstrainedTransformer):
+    """Locality preserving projections of a graph with constraints as further edges (cLPP).
+
+    Finds directions along which neighbours and must-linked points stay close and cannot-linked
+    ones do not. The result depends much on the number of components: about as many as there are
+    clusters, less one, is a good first guess. Without constraints it is LPP. Cost: that of the
+    neighbour graph and O(n_samples n_features^2).
+
+    Parameters
+    ----------
+    n_components : int
+    affinity : {"nearest_neighbors", "rbf"}
+        "rbf" is dense: n_samples^2 memory.
+    n_neighbors : int
+        Neighbours on the graph; with fewer than n_neighbors + 1 points all others are.
+    sigma : float, "r", a multiple such as "0.5r", or "local"
+        Width of the Gaussian weights. r is the mean distance to the n_neighbors-th neighbour
+        (for "rbf" the median distance to the 7th); "local" is local scaling.
+    variance : float in (0, 1]
+        Share of the variance that a PCA keeps first, with at least n_components directions.
+        Directions of little spread follow the cannot-links of a few outlying points otherwise.
+    on_conflict : as in `ConstrainedPCA`
+
+    Attributes
+    ----------
+    components_ : array (n_components, n_features)
+        Scaled to a mean square of 1 of the mapped points, weighted by their degrees.
+    eigenvalues_ : array (n_components,), smallest first; negative where cannot-links prevail
+    mean_ : array (n_features,)
+
+    Notes
+    -----
+    A pair has its weight as an edge, +1 or -1 by default, beside the weights of the graph in
+    (0, 1].
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **ConstrainedTransformer._parameter_constraints,
+        "n_components": [AT_LEAST_ONE],
+        "affinity": [StrOptions({"nearest_neighbors", "rbf"})],
+        "n_neighbors": [AT_LEAST_ONE],
+        "sigma": SIGMA,
+        "variance": [Interval(Real, 0, 1, closed="right")],
+    }
+    _traits = Traits(sparse=False)
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        affinity="nearest_neighbors",
+        n_neighbors=10,
+        sigma="r",
+        variance=0.95,
+        on_conflict="raise",
+    ):
+        self.n_components = n_components
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.variance = variance
+        self.on_conflict = on_conflict
+
+    def _learn(self, X, given, links):
+        _check_n_components(self.n_components, X)
+        if self.affinity == "rbf":
+            check_memory(len(X), X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
+        W = build_affinity(X, self.affinity, n_neighbors=self.n_neighbors, sigma=self.sigma).W
+        found = constrained_lpp(
+            X, W, links.matrix(len(X)), self.n_components, variance=self.variance
+        )
+        self.mean_ = found.mean.astype(X.dtype)
+        self.eigenvalues_ = found.values.astype(X.dtype)
+        return found.mean, found.components
+
+
+class ITML(ConstrainedTransformer):
+    """Information-theoretic metric learning (Davis et al. 2007).
+
+    The Mahalanobis metric nearest to a prior that has must-linked points close and cannot-linked
+    ones far, each bound at a price when missed. `transform` maps the points so that their
+    Euclidean distances are those of the metric: put it before `KMeans`, or any method that goes
+    by distances. The problem is convex and solved exactly. Without constraints the metric is the
+    prior. Some ten Newton steps of O(n_pairs n_features^2 + n_features^3), times some ten; the
+    number of points hardly counts.
+
+    Parameters
+    ----------
+    gamma : float
+        Price of missing a bound: large values follow the constraints, small ones the prior. Up
+        to about 100 it costs little; much larger ones may need more than ``max_iter`` steps.
+    prior : {"identity", "covariance"}
+        The Euclidean metric, which asks for features in comparable units, or the inverse of the
+        covariance (its pseudo-inverse if singular).
+    bounds : (u, l) or None
+        Squared distances, in the prior, wanted at most of must-linked and at least of
+        cannot-linked points. None: the 5th and 95th percentile over all points.
+    max_iter : int
+        Newton steps.
+    tol : float
+        Ends when the objective is about tol^2 / 2 from its minimum.
+    on_conflict : as in `ConstrainedPCA`
+
+    Attributes
+    ----------
+    metric_ : array (n_features, n_features), positive semi-definite
+    components_ : array (n_features, n_features), the symmetric square root of ``metric_``
+    bounds_ : (u, l), the bounds used
+    dual_ : array (n_pairs,), how hard each constraint pulls (its Lagrange multiplier, >= 0)
+        0 where its bound is kept. In the order of the constraints of weight > 0.
+    n_iter_ : int
+
+    Notes
+    -----
+    The weight of a pair multiplies gamma. A cannot-link between two equal rows cannot be met by
+    any metric: it is left out with a ConstraintWarning.
+
+    Examples
+    --------
+    >>> from linkwise import ITML, sample_pairs
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ITML().fit(X, constraints=sample_pairs(y, 50, random_state=0))
+    >>> model.metric_.shape
+    (4, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **ConstrainedTransformer._parameter_constraints,
+        "gamma": [POSITIVE],
+        "prior": [StrOptions({"identity", "covariance"})],
+        "bounds": [tuple, list, None],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [POSITIVE],
+    }
+
+    def __init__(
+        self,
+        *,
+        gamma=1.0,
+        prior="identity",
+        bounds=None,
+        max_iter=1000,
+        tol=1e-6,
+        on_conflict="raise",
+    ):
+        self.gamma = gamma
+        self.prior = prior
+        self.bounds = bounds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.on_conflict = on_conflict
+
+    def _bounds(self, Z):
+        if self.bounds is None:
+            return distance_bounds(Z)
+        numbers = len(self.bounds) == 2 and all(isinstance(b, Real) for b in self.bounds)
+        if not numbers or not 0 < self.bounds[0] <= self.bounds[1] < np.inf:
+            raise ValueError(
+                f"bounds must be (u, l), squared distances with 0 < u <= l; got {self.bounds!r}"
+            )
+        return tuple(map(float, self.bounds))
+
+    def _prior_map(self, X):
+        """Return L (r, d) with A0 = L^T L."""
+        if self.prior == "identity":
+            return np.eye(X.shape[1])
+        axes = principal_axes(X)
+        unbiased = axes.variance[: axes.rank, None] * (len(X) / (len(X) - 1))
+        return axes.rows[: axes.rank] / np.sqrt(unbiased)
+
+    def _learn(self, X, given, links):
+        L = self._prior_map(X)
+        self.bounds_ = self._bounds(X @ L.T)
+        i, j, sign, weight = links.arrays()
+        V = (X[i].astype(np.float64) - X[j]) @ L.T  # (s, r), 0 for equal rows
+        distinct = np.sum(V**2, axis=1) > 0
+        self._warn_of_equal_rows(given, ~distinct & (sign < 0))
+        A, dual, self.n_iter_ = fit_metric(
+            V[distinct], sign[distinct], weight[distinct], self.bounds_,
+            gamma=self.gamma, max_iter=self.max_iter, tol=self.tol,
+        )  # fmt: skip
+        self.dual_ = np.zeros(len(sign))
+        self.dual_[distinct] = dual
+        metric = L.T @ A @ L
+        self.metric_ = metric.astype(X.dtype)
+        values, vectors = np.linalg.eigh(metric)
+        return np.zeros(X.shape[1]), (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+
+    def _warn_of_equal_rows(self, given, hopeless):
+        if np.any(hopeless):
+            a, b = next(iter(given.select(hopeless)))[:2]
+            warnings.warn(
+                f"left out {np.count_nonzero(hopeless)} of {given.n_pairs} constraints: "
+                f"cannot-links between equal rows, which no metric can part, ({a!r}, {b!r}) first",
+                ConstraintWarning,
+                stacklevel=4,
+            )
