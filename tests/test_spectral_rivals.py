@@ -240,7 +240,7 @@ def test_flexible_clusters_follow_many_constraints(blobs):
 
 def test_infeasibility_is_explained(iris):
     cannot = Constraints(cannot_link=[(0, 60), (60, 120), (0, 120)])
-    with pytest.raises(InfeasibleConstraints, match="vectors|must-links"):
+    with pytest.raises(InfeasibleConstraints, match=r"vectors|must-links"):
         FlexibleSpectralClustering(3, bound=0.9).fit(iris[0], constraints=cannot)
 
 

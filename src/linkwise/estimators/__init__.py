@@ -1,11 +1,15 @@
-"""Room 8: scikit-learn estimators, thin, one to a file."""
+"""Room 8: scikit-learn estimators, thin."""
 
 from linkwise.estimators.ccskl import CCSKL
+from linkwise.estimators.centroids import COPKMeans, HMRFKMeans, MPCKMeans, PCKMeans
 from linkwise.estimators.exhaustive import ExhaustivePropagation
 from linkwise.estimators.flexible import FlexibleSpectralClustering
 from linkwise.estimators.kernel_kmeans import KernelKMeans
+from linkwise.estimators.linkage import ConstrainedAgglomerative
+from linkwise.estimators.mixture import ConstrainedGaussianMixture
 from linkwise.estimators.normalized_cuts import NormalizedCuts
 from linkwise.estimators.optimal_kernel import OptimalKernelKMeans
+from linkwise.estimators.projections import ITML, ConstrainedLPP, ConstrainedPCA
 from linkwise.estimators.propagated import PropagatedSpectralClustering
 from linkwise.estimators.signed import SignedSpectralClustering
 from linkwise.estimators.spectral_learning import SpectralLearning
@@ -13,11 +17,20 @@ from linkwise.estimators.spectral_regularization import SpectralRegularization
 
 __all__ = [
     "CCSKL",
+    "ITML",
+    "COPKMeans",
+    "ConstrainedAgglomerative",
+    "ConstrainedGaussianMixture",
+    "ConstrainedLPP",
+    "ConstrainedPCA",
     "ExhaustivePropagation",
     "FlexibleSpectralClustering",
+    "HMRFKMeans",
     "KernelKMeans",
+    "MPCKMeans",
     "NormalizedCuts",
     "OptimalKernelKMeans",
+    "PCKMeans",
     "PropagatedSpectralClustering",
     "SignedSpectralClustering",
     "SpectralLearning",

@@ -99,6 +99,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         n = X.shape[0]
         check_n_clusters(self.n_clusters, n)
         given, links = check_constraints(constraints, n, sample_id, on_conflict=self.on_conflict)
+        if self._traits.hard:
+            given.check(self.n_clusters)  # here, where pairs still have the user's ids
         if not self._traits.weights:
             check_no_weights(links, type(self).__name__)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))

@@ -78,6 +78,8 @@ class NormalizedCuts(SpectralClusterer):
         self.affinity_matrix_ = self._graph_.W
         self._basis = spectral_basis(self.affinity_matrix_, k, rng)
         Z = self.embedding_ = unit_rows(self._basis.vectors)
+        if self.assign != "kmeans":
+            self._warn_of_components()
         if self.assign == "kmeans":
             return self._partition(Z, rng)
         if self.assign == "qr":

@@ -1,0 +1,379 @@
+"""k-means with constraints: kept at all costs, at a price, or with a metric they help to learn."""
+
+import warnings
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
+from linkwise.exceptions import ConvergenceWarning
+from linkwise.partition.distortion import (
+    Cosine,
+    Euclidean,
+    Mahalanobis,
+    Pairs,
+    cosine_costs,
+    metric_costs,
+    variances,
+)
+from linkwise.partition.hard import cop_kmeans
+from linkwise.partition.kmeans import by_appearance, canonical_order, nearest_centre
+from linkwise.partition.penalised import penalised_kmeans
+
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+
+
+def row_order(X):
+    """Return a permutation of the rows that depends on their values alone."""
+    if sparse.issparse(X):  # distinct rows differ in a projection drawn at random, once for all
+        X = X @ np.random.default_rng(0).standard_normal((X.shape[1], 1))
+    return canonical_order(X)
+
+
+def moved(links, place):
+    """Return the pairs with row r called place[r], each once, in an order of their own."""
+    i, j, sign, weight = links.merged().arrays()
+    i, j = np.sort(np.stack([place[i], place[j]]), axis=0)
+    order = np.lexsort([sign, j, i])
+    return Pairs(i[order], j[order], sign[order].astype(np.int64), weight[order])
+
+
+class _Centroids(InductiveClusterer):
+    """Partition the points in an order of their own, around their mean. Subclasses: `_cluster`."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **InductiveClusterer._parameter_constraints,
+        "max_iter": [AT_LEAST_ONE],
+    }
+
+    def _centred(self):
+        """Tell whether moving all points and centres alike changes nothing."""
+        return True
+
+    def _learn(self, X, links, rng):
+        order = row_order(X)
+        place = np.argsort(order)  # equal rows keep their order: among them it may matter
+        centred = self._centred() and not sparse.issparse(X)
+        middle = X.mean(axis=0, dtype=X.dtype) if centred else 0  # distances lose no digits
+        X = X[order] - middle if centred else X[order]
+        found, centres = self._cluster(X, moved(links, place), rng)
+        labels, names = by_appearance(found[place])
+        self.cluster_centers_ = centres[names] + middle
+        if len(names) < self.n_clusters:
+            warnings.warn(
+                f"only {len(names)} of {self.n_clusters} clusters found: must-linked or equal "
+                "points leave no more; ask for fewer clusters",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self._names = names
+        return labels
+
+    def _cluster(self, X, pairs, rng):
+        """Store inertia and passes, and return labels (n,) and centres (k, d)."""
+        raise NotImplementedError
+
+    def _assign(self, X):
+        return nearest_centre(X, self.cluster_centers_)
+
+
+class COPKMeans(_Centroids):
+    """k-means that keeps every constraint (COP-KMeans, Wagstaff et al. 2001).
+
+    Must-linked points are clustered as one, and groups that cannot be together never are: every
+    constraint holds, or `InfeasibleConstraints` says which cannot. The first assignment is a
+    colouring of the cannot-link graph with backtracking, so constraints that can be kept are, up
+    to a bound on the search that only graphs near the limit of what ``n_clusters`` can keep
+    reach; from there on groups change clusters alone or in chains, and nothing is ever broken.
+
+    It keeps what it is told and learns little beyond that. Without constraints it is k-means.
+    O(n_samples n_features n_clusters) a pass, for thousands of pairs little more.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_init : int
+        Starts, of which the one of least inertia counts: one from the must-link groups farthest
+        apart, the others drawn as in k-means++.
+    max_iter : int
+        Passes a start.
+    on_conflict : {"raise", "drop"}
+        What to do when must-links and cannot-links contradict each other: raise
+        InfeasibleConstraints, or drop the cannot-links concerned with a warning. Constraints
+        that ``n_clusters`` clusters are too few for always raise.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    cluster_centers_ : array (n_clusters, n_features)
+    inertia_ : float, sum of the squared distances to the centres
+    n_iter_ : int, passes of the start that was kept
+    violations_ : list of Pair, empty
+
+    Notes
+    -----
+    Weights mean nothing where all is kept, and are refused.
+
+    Examples
+    --------
+    >>> from linkwise import Constraints, COPKMeans
+    >>> X = [[0.0], [1.0], [8.0], [9.0]]
+    >>> links = Constraints(must_link=[(0, 3)], cannot_link=[(0, 1), (0, 2)])
+    >>> COPKMeans(2, random_state=0).fit_predict(X, constraints=links)
+    array([0, 1, 1, 0])
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_Centroids._parameter_constraints,
+        "on_conflict": [StrOptions({"raise", "drop"})],
+    }
+    _traits = Traits(hard=True, weights=False)
+
+    def __init__(
+        self, n_clusters=8, *, n_init=10, max_iter=300, on_conflict="raise", random_state=None
+    ):
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _learn(self, X, links, rng):
+        links.check(self.n_clusters)
+        return super()._learn(X, links, rng)
+
+    def _cluster(self, X, pairs, rng):
+        ends = np.stack([pairs.i, pairs.j], axis=1)
+        labels, centres, self.inertia_, self.n_iter_ = cop_kmeans(
+            X, self.n_clusters, ends[pairs.sign > 0], ends[pairs.sign < 0],
+            n_init=self.n_init, max_iter=self.max_iter, rng=rng,
+        )  # fmt: skip
+        return labels, centres
+
+
+class _Penalised(_Centroids):
+    """Minimise distortion plus the price of broken pairs. Subclasses: `_distortion`."""
+
+    def _distortion(self, X, pairs):
+        raise NotImplementedError
+
+    def _cluster(self, X, pairs, rng):
+        found = penalised_kmeans(
+            self._distortion(X, pairs), self.n_clusters, pairs.i, pairs.j, pairs.sign,
+            n_init=self.n_init, max_iter=self.max_iter, rng=rng,
+        )  # fmt: skip
+        self.inertia_, self.n_iter_ = found.objective, found.n_iter
+        self._metric = found.params.A
+        return found.labels, found.params.centres
+
+
+class PCKMeans(_Penalised):
+    """k-means plus a price for every broken constraint (PCK-Means, Basu et al. 2004).
+
+    Without constraints it is k-means. See `MPCKMeans` for one that learns from constraints what
+    is near, and does better on points that no constraint touches.
+
+    Parameters
+    ----------
+    n_clusters : int
+    constraint_weight : "auto" or float
+        Price of a broken constraint of weight 1; "auto" is the mean squared distance of the
+        points from their mean, which breaks few.
+    n_init, max_iter : as in `COPKMeans`
+    on_conflict : {"raise", "drop", "keep"}
+        What to do when must-links and cannot-links contradict each other: raise
+        InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    cluster_centers_ : array (n_clusters, n_features)
+    inertia_ : float, sum of the squared distances to the centres and of the prices
+    n_iter_ : int, passes of the start that was kept
+    violations_ : list of Pair, the constraints not kept
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_Centroids._parameter_constraints,
+        "constraint_weight": [StrOptions({"auto"}), NOT_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        constraint_weight="auto",
+        n_init=10,
+        max_iter=300,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.constraint_weight = constraint_weight
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _distortion(self, X, pairs):
+        weight = self.constraint_weight
+        weight = float(variances(X)[1].sum()) if weight == "auto" else weight
+        return Euclidean(X, pairs, weight, self.n_clusters)
+
+
+class HMRFKMeans(_Penalised):
+    """k-means on a hidden Markov random field (HMRF-KMeans, Basu, Bilenko & Mooney 2004).
+
+    A broken must-link costs the distance of its two points, a broken cannot-link what is missing
+    from it to the largest distance. ``distortion="euclidean"`` learns weights of the features
+    along with the clusters: it is `MPCKMeans` with one diagonal metric, and takes sparse points.
+    "cosine", for text and other directions, learns none.
+
+    Parameters
+    ----------
+    n_clusters : int
+    distortion : {"euclidean", "cosine"}
+    constraint_weight : float
+        Factor of the price of a broken constraint.
+    n_init, max_iter : as in `COPKMeans`
+    on_conflict, random_state : as in `PCKMeans`
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    cluster_centers_ : array (n_clusters, n_features)
+        With "cosine" unit vectors.
+    metric_ : array (n_features,), the learned weights; only with "euclidean"
+    inertia_ : float, the objective
+    n_iter_ : int, passes of the start that was kept
+    violations_ : list of Pair, the constraints not kept
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_Centroids._parameter_constraints,
+        "distortion": [StrOptions({"euclidean", "cosine"})],
+        "constraint_weight": [NOT_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        distortion="euclidean",
+        constraint_weight=1.0,
+        n_init=10,
+        max_iter=100,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.distortion = distortion
+        self.constraint_weight = constraint_weight
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _centred(self):
+        return self.distortion == "euclidean"  # directions are seen from the origin
+
+    def _distortion(self, X, pairs):
+        if self.distortion == "cosine":
+            return Cosine(X, pairs, self.constraint_weight, self.n_clusters)
+        return Mahalanobis(
+            X, pairs, self.constraint_weight, self.n_clusters, full=False, shared=True
+        )
+
+    def _learn(self, X, links, rng):
+        labels = super()._learn(X, links, rng)
+        if self.distortion == "euclidean":
+            self.metric_ = self._metric[0].astype(X.dtype)
+        return labels
+
+    def _assign(self, X):
+        if self.distortion == "cosine":
+            return np.argmin(cosine_costs(X, self.cluster_centers_), axis=1)
+        return np.argmin(metric_costs(X, self.cluster_centers_, self._metric), axis=1)
+
+
+class MPCKMeans(_Penalised):
+    """k-means that learns a metric from clusters and constraints (MPCK-Means, Bilenko et al. 2004).
+
+    Distances are Mahalanobis distances, the metric that which makes clusters compact, and broken
+    must-links short and broken cannot-links long. The scale of the features is irrelevant to a
+    diagonal metric, and nearly so to a full one. On points that no constraint touches the full
+    shared metric does best of this family; one metric for each cluster needs more points or
+    constraints. A full metric takes O(n_samples n_features^2 + n_features^3) a pass; with
+    hundreds of features take "diagonal".
+
+    Parameters
+    ----------
+    n_clusters : int
+    metric : {"full", "diagonal"}
+    shared_metric : bool
+        One metric for all clusters, or one for each.
+    constraint_weight : float
+        Factor of the price of a broken constraint.
+    n_init, max_iter : as in `COPKMeans`
+    on_conflict, random_state : as in `PCKMeans`
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    cluster_centers_ : array (n_clusters, n_features)
+    metric_ : array (n_features,) or (n_features, n_features)
+        The learned metric; with ``shared_metric=False`` one after the other for every cluster.
+    inertia_ : float, the objective; it may be negative
+    n_iter_ : int, passes of the start that was kept
+    violations_ : list of Pair, the constraints not kept
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **_Centroids._parameter_constraints,
+        "metric": [StrOptions({"full", "diagonal"})],
+        "shared_metric": ["boolean"],
+        "constraint_weight": [NOT_NEGATIVE],
+    }
+    _traits = Traits(sparse=False)
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        metric="full",
+        shared_metric=True,
+        constraint_weight=1.0,
+        n_init=10,
+        max_iter=100,
+        on_conflict="raise",
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.shared_metric = shared_metric
+        self.constraint_weight = constraint_weight
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.on_conflict = on_conflict
+        self.random_state = random_state
+
+    def _distortion(self, X, pairs):
+        return Mahalanobis(
+            X, pairs, self.constraint_weight, self.n_clusters,
+            full=self.metric == "full", shared=self.shared_metric,
+        )  # fmt: skip
+
+    def _learn(self, X, links, rng):
+        labels = super()._learn(X, links, rng)
+        if not self.shared_metric:
+            self._metric = self._metric[self._names]
+        self.metric_ = (self._metric[0] if self.shared_metric else self._metric).astype(X.dtype)
+        return labels
+
+    def _assign(self, X):
+        return np.argmin(metric_costs(X, self.cluster_centers_, self._metric), axis=1)
