@@ -28,7 +28,7 @@ VARIANTS = {  # other settings worth a row of their own
     ),
     "SpectralLearning, additive": ("SpectralLearning", {"normalization": "additive"}),
     "SpectralRegularization, no shrinkage": ("SpectralRegularization", {"shrinkage": 0}),
-    "MPCKMeans, full": ("MPCKMeans", {"metric": "full"}),
+    "MPCKMeans, diagonal": ("MPCKMeans", {"metric": "diagonal"}),
 }
 REFERENCE = {  # at n/4 pairs, at n pairs; sets in the order of SETS
     "CCSKL": (

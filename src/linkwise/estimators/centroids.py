@@ -142,10 +142,6 @@ class COPKMeans(_Centroids):
         self.on_conflict = on_conflict
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
-        links.check(self.n_clusters)
-        return super()._learn(X, links, rng)
-
     def _cluster(self, X, pairs, rng):
         ends = np.stack([pairs.i, pairs.j], axis=1)
         labels, centres, self.inertia_, self.n_iter_ = cop_kmeans(

@@ -199,32 +199,26 @@ class Mahalanobis:
         return Params(centres, np.stack(A))
 
     def _metric(self, A, labels, centres, c):
-        """Return A of cluster c, or of all, by Eq. (8)."""
+        """Return A of cluster c, or of all for None, by Eq. (8)."""
         rows = slice(None) if c is None else labels == c
         X, own = self.X[rows], labels[rows]
         i, j, sign, _ = self.pairs
         broken = self.price * self.pairs.broken(labels)
         if c is not None:
             broken = broken * ((labels[i] == c).astype(float) + (labels[j] == c)) / 2
-        must, cannot = broken * (sign > 0), broken * (sign < 0)
-        S = self._scatter(X, centres, own) + self._gram(self.Z, must - cannot)
+        count, outside = X.shape[0] + self.r, broken[sign < 0].sum()
+        S = self._scatter(X, centres, own) + self._gram(self.Z, broken * sign)
         S = S + self.r * (np.diag(self.B) if self.full else self.B)
-        count, outside = X.shape[0] + self.r, cannot.sum()
 
-        def f(A):  # the part of J that knows A
-            trace = np.sum(A * S)
+        def J(A):  # what of it depends on A
             far = outside * self._delta(A)[0] if outside else 0
-            return trace + far - count * log_det(A)
+            return np.sum(A * S) + far - count * log_det(A)
 
-        if outside:
-            y = self._delta(A)[1]
-            T = S + outside * (np.outer(y, y) if self.full else y * y)
-        else:
-            T = S
-        new = count * self._inverse(T)  # Eq. (8)
-        before = f(A)
+        y = self._delta(A)[1] if outside else np.zeros(len(self.B))
+        yy = np.outer(y, y) if self.full else y * y
+        new, before = count * self._inverse(S + outside * yy), J(A)  # Eq. (8)
         for _ in range(HALVINGS):
-            if f(new) <= before:
+            if J(new) <= before:
                 return new
             new = (A + new) / 2
         return A
@@ -238,17 +232,17 @@ class Mahalanobis:
 
     def _gram(self, Z, weight):
         """Return the weighted sum of z z^T, or of its diagonal."""
+        Z, weight = Z[weight != 0], weight[weight != 0]  # few pairs are broken
         if self.full:
             return (Z.T * weight) @ Z
         return weight @ (Z.multiply(Z).tocsr() if sparse.issparse(Z) else Z * Z)
 
     def _inverse(self, S):
-        """Return S^-1; broken cannot-links may have taken S below its prior, which is its floor."""
-        least = self.r * self.B.min()
+        """Return S^-1; broken cannot-links may take S below its prior, which is its floor."""
         if not self.full:
             return 1 / np.maximum(S, self.r * self.B)
         value, V = np.linalg.eigh(S)
-        return (V / np.maximum(value, least)) @ V.T
+        return (V / np.maximum(value, self.r * self.B.min())) @ V.T
 
 
 def cosine_costs(X, centres):

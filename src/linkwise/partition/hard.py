@@ -165,11 +165,11 @@ def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
         seeds = choose_seeds(groups, k, rng, greedy=start == 0)
         cost = costs_of(groups, dense(groups.means()[seeds]))
         labels = np.argmin(cost, axis=1)
-        found, proven = colour(cost[touched], inner, rng, exhaustive=not runs)
-        if found is None and not runs:
-            _refuse(k, proven)
+        found, proven = colour(cost[touched], inner, rng, exhaustive=start == 0)
         if found is None:
-            continue  # as good as an earlier start
+            if proven or (start == n_init - 1 and not runs):
+                _refuse(k, proven)
+            continue  # from other centres it may be found
         labels[touched] = found
         labels, centres, n_iter, settled = _lloyd(groups, labels, touched, inner, max_iter, k)
         cost = costs_of(groups, centres)[np.arange(len(labels)), labels].sum()
@@ -177,7 +177,7 @@ def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
     cost, labels, centres, n_iter, settled = min(runs, key=lambda run: run[0])
     if not settled:
         warnings.warn(
-            f"COP-KMeans: {max_iter=} passes did not settle", ConvergenceWarning, stacklevel=2
+            f"{max_iter=} passes did not settle; raise max_iter", ConvergenceWarning, stacklevel=2
         )
     J = row_norms(X, squared=True).sum(dtype=np.float64) + cost
     return CentroidPartition(labels[groups.of], centres, max(float(J), 0.0), n_iter)
