@@ -503,7 +503,7 @@ def test_a_kernel_at_its_cap_is_announced(blobs):
         OptimalKernelKMeans(3, random_state=0).fit(X, constraints=(must, []))
 
 
-# what an outside check found
+# corner cases
 
 
 @pytest.mark.parametrize("Estimator", [KernelKMeans, OptimalKernelKMeans])
