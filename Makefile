@@ -32,6 +32,7 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/size.py
+	$(BIN)/python benchmarks/hard.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/agreement.py $(if $(DATA),--data $(DATA))
 
 clean:
