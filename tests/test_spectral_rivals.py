@@ -22,7 +22,7 @@ from linkwise import (
     SpectralRegularization,
     sample_pairs,
 )
-from linkwise.embedding import additive_basis, flexible_embedding
+from linkwise.embedding import additive_basis, flexible_embedding, flexible_problem
 from linkwise.evaluate import adjusted_rand_index, kept
 from linkwise.graph import build_affinity, laplacian, normalise
 from linkwise.kernel import (
@@ -216,7 +216,7 @@ def test_flexible_vectors_solve_the_generalised_problem(seed):
     y = np.random.default_rng(seed).integers(0, 3, 14)
     links = sample_pairs(y, 30, random_state=seed)
     try:
-        U, costs, b = flexible_embedding(W, links.matrix(14), 3, bound="kway")
+        U, costs, b = flexible_embedding(flexible_problem(W, links.matrix(14)), 3, bound="kway")
     except InfeasibleConstraints:
         return
     d = W.sum(axis=1)
@@ -228,6 +228,15 @@ def test_flexible_vectors_solve_the_generalised_problem(seed):
         assert v @ Q @ v >= b - 1e-8  # feasible
         lam = cost / (v @ Q @ v - b)
         assert_allclose(L @ v, lam * (Q @ v - b * v), atol=1e-3)  # Eq. (2); L is singular
+
+
+def test_the_bound_is_the_same_by_lapack_and_by_lanczos(monkeypatch, wine):
+    X, y = wine
+    W = build_affinity(X, "nearest_neighbors", n_neighbors=20, sigma="r").W
+    problem = flexible_problem(W, sample_pairs(y, 300, random_state=0).matrix(178))
+    by_lapack = flexible_embedding(problem, 3, bound="kway").b
+    monkeypatch.setattr("linkwise.embedding.flexible.DENSE_LIMIT", 10)
+    assert_allclose(flexible_embedding(problem, 3, bound="kway").b, by_lapack)
 
 
 def test_flexible_clusters_follow_many_constraints(blobs):

@@ -1,6 +1,6 @@
 """Room 4: graph or kernel to vectors."""
 
-from linkwise.embedding.flexible import Flexible, flexible_embedding
+from linkwise.embedding.flexible import Flexible, flexible_embedding, flexible_problem
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import (
     Basis,
@@ -17,6 +17,7 @@ __all__ = [
     "additive_basis",
     "extend",
     "flexible_embedding",
+    "flexible_problem",
     "mix_constraints",
     "spectral_basis",
     "spectral_embedding",

@@ -14,7 +14,8 @@ points, the largest eigenvalues of Q' belong to single points with many pairs, a
 asks for vectors that live there alone; a tenth or a hundredth of the largest does better then.
 
 L is singular, so (2) is solved as (Q' - b I) v = mu (L + e I) v, mu = 1 / lambda, largest mu
-first. Dense: n^2 memory, O(n^3) time.
+first. Dense: n^2 memory, O(n^3) time. (Lanczos does not help: it would have to find mu of about
+1 beside others of about -1 / e.)
 
 [1] Wang & Davidson, Flexible constrained spectral clustering, KDD 2010.
 [2] Wang, Qian & Davidson, On constrained spectral clustering and its applications, 2014.
@@ -24,48 +25,82 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.linalg import eigsh
 
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.graph.laplacian import degrees, inverse_root, laplacian
 from linkwise.linalg.eigen import fix_signs
 
 RIDGE = 1e-10
+DENSE_LIMIT = 500  # LAPACK up to here for the eigenvalues of Q', which is sparse
 
 
 class Flexible(NamedTuple):
+    """The feasible vectors of least cost."""
+
     vectors: np.ndarray  # (n, q) u of Eq. (4), least cost first, columns of unit length
     costs: np.ndarray  # (q,) v^T L v / v^T v
     b: float  # the bound of Eq. (2)
 
 
-def largest_eigenvalues(Q, count):
-    """Return the ``count`` largest eigenvalues of a symmetric Q, largest first."""
-    n = len(Q)
-    values = linalg.eigvalsh(Q, subset_by_index=[max(n - count, 0), n - 1])
-    return values[::-1]
+class Problem(NamedTuple):
+    """What all bounds share. With C C^T = L + e I, (2) is the eigenproblem of A_Q - b A_I."""
+
+    L: np.ndarray  # (n, n) of Eq. (1)
+    C_inverse: np.ndarray  # (n, n)
+    A_Q: np.ndarray  # (n, n) C^-1 Q' C^-T
+    A_I: np.ndarray  # (n, n) C^-1 C^-T
+    Q: sparse.csr_array  # (n, n) Q' of Eq. (1)
+    degrees: np.ndarray  # (n,)
 
 
-def choose_bound(Q, k, share):
-    """Return b: ``share`` of the largest eigenvalue, or between the k-th and the next ("kway")."""
-    values = largest_eigenvalues(Q, k + 1)
+def flexible_problem(W, Q):
+    """Return the matrices of Eq. (1) for a graph W and constraints Q (sign times weight)."""
+    W = W.astype(np.float64)  # L is singular up to the ridge: float32 would make it indefinite
+    d = degrees(W)
+    scale = sparse.diags_array(inverse_root(d))
+    Q = (scale @ Q @ scale).tocsr()
+    L = laplacian(W)
+    L = L.toarray() if sparse.issparse(L) else L
+    one = np.eye(len(L))
+    C = linalg.cholesky(L + RIDGE * one, lower=True, overwrite_a=True, check_finite=False)
+    Ci = linalg.solve_triangular(C, one, lower=True, overwrite_b=True, check_finite=False)
+    return Problem(L, Ci, Ci @ (Q @ Ci.T), Ci @ Ci.T, Q, d)
+
+
+def choose_bound(Q, k, bound):
+    """Return b: a share of the largest eigenvalue, or between the k-th and the next ("kway")."""
+    n = Q.shape[0]
+    if n <= DENSE_LIMIT:
+        values = linalg.eigvalsh(Q.toarray())
+    else:
+        values = np.sort(eigsh(Q, k + 1, which="LA", v0=np.ones(n), return_eigenvectors=False))
+    values = values[::-1][: k + 1]
     if values[0] <= 1e-12:
         raise InfeasibleConstraints(
             "no partition scores above 0 on these constraints: there are no must-links, or "
             "cannot-links outweigh them everywhere; add must-links"
         )
-    if share != "kway":
-        return share * values[0]
+    if bound != "kway":
+        return bound * values[0]
     return (values[k - 1] + values[k]) / 2 if len(values) > k else values[-1] / 2
 
 
-def flexible_embedding(W, Q, k, *, bound):
-    """Return the feasible vectors of least cost, Eq. (3) and (4).
+def _largest_pairs(problem, b, count):
+    """Return the ``count`` largest mu and their v: (Q' - b I) v = mu (L + e I) v."""
+    n = len(problem.degrees)
+    A = problem.A_Q - b * problem.A_I
+    mu, Y = linalg.eigh(A, subset_by_index=[n - count, n - 1], overwrite_a=True)
+    return mu, problem.C_inverse.T @ Y
+
+
+def flexible_embedding(problem, k, *, bound):
+    """Return the k - 1 feasible vectors of least cost, Eq. (3) and (4).
 
     Parameters
     ----------
-    W : array or sparse array (n, n), symmetric, >= 0
-    Q : sparse array (n, n), sign times weight of the constraints
-    k : int, number of clusters; k - 1 vectors are returned
+    problem : Problem
+    k : int, number of clusters
     bound : "kway" or a float in (0, 1)
         b as a share of the largest eigenvalue of Q', or as [2]
 
@@ -73,21 +108,9 @@ def flexible_embedding(W, Q, k, *, bound):
     ------
     InfeasibleConstraints where fewer than k - 1 vectors are feasible
     """
-    W = W.astype(np.float64)  # L is singular up to the ridge: float32 would make it indefinite
-    d = degrees(W)
-    root = inverse_root(d)
-    Q = (sparse.diags_array(root) @ Q @ sparse.diags_array(root)).toarray()  # Q'
-    L = laplacian(W)
-    L = L.toarray() if sparse.issparse(L) else L
-    n = len(Q)
+    L, Q, d = problem.L, problem.Q, problem.degrees
     b = choose_bound(Q, k, bound)
-    wanted = min(k + 1, n)  # the trivial vector may be among them
-    A, B = Q, L.copy()
-    A[np.diag_indices(n)] -= b
-    B[np.diag_indices(n)] += RIDGE
-    mu, V = linalg.eigh(
-        A, B, subset_by_index=[n - wanted, n - 1], overwrite_a=True, overwrite_b=True
-    )
+    mu, V = _largest_pairs(problem, b, min(k + 1, len(d)))  # the trivial one may be among them
     V = V[:, mu > 0]
     V /= np.linalg.norm(V, axis=0)
     trivial = np.sqrt(d) / np.linalg.norm(np.sqrt(d))
@@ -100,6 +123,6 @@ def flexible_embedding(W, Q, k, *, bound):
         )
     costs = np.einsum("ij,ij->j", V, L @ V)
     best = np.argsort(costs, kind="stable")[: k - 1]
-    U = V[:, best] * root[:, None]  # Eq. (4)
+    U = V[:, best] * inverse_root(d)[:, None]  # Eq. (4)
     U /= np.linalg.norm(U, axis=0)
     return Flexible(fix_signs(U), costs[best], b)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise._check import check_memory
-from linkwise.embedding.flexible import flexible_embedding
+from linkwise.embedding.flexible import flexible_embedding, flexible_problem
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import Traits
 from linkwise.estimators._spectral import SpectralClusterer
@@ -82,12 +82,12 @@ class FlexibleSpectralClustering(SpectralClusterer):
         if self._plain:
             self._basis = spectral_basis(W, k, rng)
             return self._partition(unit_rows(self._basis.vectors), rng)
-        check_memory(n, np.float64, copies=6, instead="use CCSKL, which is sparse")
-        Q = links.matrix(n)
+        check_memory(n, np.float64, copies=8, instead="use CCSKL, which is sparse")
+        problem = flexible_problem(W, links.matrix(n))
         tried, fault = [], None
         for bound in self._bounds():
             try:
-                found = flexible_embedding(W, Q, k, bound=bound)
+                found = flexible_embedding(problem, k, bound=bound)
             except InfeasibleConstraints as error:
                 fault = fault or error
                 continue
