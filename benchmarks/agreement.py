@@ -1,6 +1,6 @@
 """Every method on small real sets: agreement with the classes, constraints kept, seconds.
 
-Usage: python benchmarks/agreement.py --data DIR [--draws 8] [--sets ...] [--methods ...] [--out FILE]
+Usage: python benchmarks/agreement.py --data DIR [--draws 8] [--sets ...] [--methods ...]
 
 Features are z-scored, pairs drawn uniformly, n/4 and n of them, all methods with their defaults;
 transformers are followed by k-means. The score is the adjusted Rand index, on all points and on

@@ -1,6 +1,6 @@
 """How often COPKMeans keeps all of n consistent constraints, drawn from the true labels.
 
-Usage: python benchmarks/hard.py --data DIR [--draws 100] [--sets iris wine wdbc digits] [--factor 1]
+Usage: python benchmarks/hard.py --data DIR [--draws 100] [--sets iris wine ...] [--factor 1]
 """
 
 import argparse
