@@ -17,9 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import linkwise
 from linkwise import (
     CCSKL,
+    ConstrainedAgglomerative,
     Constraints,
     ConstraintWarning,
     ConvergenceWarning,
+    COPKMeans,
     ExhaustivePropagation,
     FlexibleSpectralClustering,
     InfeasibleConstraints,
@@ -584,3 +586,11 @@ def test_the_unit_of_the_points_is_irrelevant(Estimator, scale, wine):
     model = Estimator(3, random_state=0).fit(X, constraints=links)
     scaled = Estimator(3, random_state=0).fit(scale * X, constraints=links)
     assert adjusted_rand_index(model.labels_, scaled.labels_) > 0.95
+
+
+@pytest.mark.parametrize("Estimator", [COPKMeans, ConstrainedAgglomerative])
+def test_hard_methods_explain_with_the_users_ids(Estimator, rng):
+    ids = ["anna", "bert", "carl", "dora"]
+    links = Constraints(cannot_link=[("anna", "bert"), ("bert", "carl"), ("anna", "carl")])
+    with pytest.raises(InfeasibleConstraints, match="anna cannot be with bert"):
+        Estimator(2).fit(rng.standard_normal((4, 2)), constraints=links, sample_id=ids)

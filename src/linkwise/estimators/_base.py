@@ -99,7 +99,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         n = X.shape[0]
         check_n_clusters(self.n_clusters, n)
         given, links = check_constraints(constraints, n, sample_id, on_conflict=self.on_conflict)
-        if self._traits.hard:
+        if self._traits.hard and self._must_fit():
             given.check(self.n_clusters)  # here, where pairs still have the user's ids
         if not self._traits.weights:
             check_no_weights(links, type(self).__name__)
@@ -112,6 +112,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     def fit_predict(self, X, y=None, *, constraints=None, sample_id=None):
         """Cluster the points and return their labels; see `fit`."""
         return self.fit(X, y, constraints=constraints, sample_id=sample_id).labels_
+
+    def _must_fit(self):
+        """Tell whether a hard method has to fit all constraints into n_clusters clusters."""
+        return True
 
     def _precomputed(self):
         return getattr(self, self._precomputed_by, None) == "precomputed"

@@ -91,6 +91,9 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         self.distance_threshold = distance_threshold
         self.on_conflict = on_conflict
 
+    def _must_fit(self):
+        return self.distance_threshold is None and self.on_conflict != "keep"
+
     def _learn(self, X, links, rng):
         n, k = X.shape[0], self.n_clusters
         check_memory(n, X.dtype, copies=3, instead="use COPKMeans")
