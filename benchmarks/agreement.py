@@ -28,6 +28,7 @@ VARIANTS = {  # other settings worth a row of their own
     ),
     "SpectralLearning, additive": ("SpectralLearning", {"normalization": "additive"}),
     "SpectralRegularization, no shrinkage": ("SpectralRegularization", {"shrinkage": 0}),
+    "ConstrainedGaussianMixture, no shrinkage": ("ConstrainedGaussianMixture", {"shrinkage": 0}),
     "MPCKMeans, diagonal": ("MPCKMeans", {"metric": "diagonal"}),
 }
 REFERENCE = {  # at n/4 pairs, at n pairs; sets in the order of SETS
@@ -88,9 +89,9 @@ def cluster(method, X, links, k, seed):
 
 
 def measure(method, X, y, n_pairs, draws):
-    """Return means and standard errors of agreement, untouched agreement, kept, seconds."""
+    """Return means and standard errors over draws: agreement, untouched, kept, seconds."""
     rows = []
-    for draw in range(draws):
+    for draw in draws:
         links = sample_pairs(y, n_pairs, random_state=draw)
         start = time.perf_counter()
         labels = cluster(method, X, links, len(np.unique(y)), draw)
@@ -99,7 +100,7 @@ def measure(method, X, y, n_pairs, draws):
         measures = ("adjusted_rand", "adjusted_rand_untouched", "kept")
         rows.append([*(found[name] for name in measures), seconds])
     rows = np.array(rows)
-    return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(draws)
+    return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(draws))
 
 
 def judge(method, name, column, mean, error):
@@ -115,11 +116,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with the data sets as NAME.npz")
     parser.add_argument("--draws", type=int, default=8)
+    parser.add_argument("--first-draw", type=int, default=0, help="seed of the first draw")
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--methods", nargs="*", default=names())
     parser.add_argument("--out", help="write the table here as well")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    draws = range(options.first_draw, options.first_draw + options.draws)
 
     lines = [
         "| method | set | pairs | all points | untouched | reference | agrees | kept | seconds |",
@@ -130,7 +133,7 @@ def main():
         for name in options.sets:
             X, y = datasets.load(name, data=options.data)
             for column, n_pairs in enumerate((len(y) // 4, len(y))):
-                mean, error = measure(method, z_scored(X), y, n_pairs, options.draws)
+                mean, error = measure(method, z_scored(X), y, n_pairs, draws)
                 reference, agrees = judge(method, name, column, mean[1], error[1])
                 lines.append(
                     f"| {method} | {name} | {n_pairs} | {mean[0]:.2f} "
