@@ -30,6 +30,7 @@ class Basis(NamedTuple):
     vectors: np.ndarray  # F (n, m), orthonormal columns, smoothest first
     values: np.ndarray  # mu (m,), eigenvalues of S, largest first
     degrees: np.ndarray  # d (n,)
+    parts: int  # balanced components of the graph, without points that have no edge
 
 
 def unit_rows(V):
@@ -44,7 +45,7 @@ def spectral_basis(W, m, rng):
     S = normalise(W, d)
     top = balanced_components(W, d)
     values, vectors = largest_eigenpairs(S, min(m, W.shape[0]), top=top, rng=rng)
-    return Basis(vectors, values, d)
+    return Basis(vectors, values, d, top.shape[1])
 
 
 def additive_basis(W, m, rng):
@@ -62,7 +63,8 @@ def additive_basis(W, m, rng):
         N = (W + np.diag(slack)) / most
     top = balanced_components(W, np.ones_like(d))
     values, vectors = largest_eigenpairs(N, min(m, W.shape[0]), top=top, rng=rng)
-    return Basis(vectors, values, np.full_like(d, most))
+    parts = int(np.count_nonzero((top != 0).T @ d))
+    return Basis(vectors, values, np.full_like(d, most), parts)
 
 
 def spectral_embedding(W, k, rng):
@@ -81,7 +83,7 @@ def extend(basis, P, degree):
     degree : array (q,), that sum. Far from all points it underflows; it is taken as the least
         degree of a given point there.
     """
-    F, mu, d = basis
+    F, mu, d = basis.vectors, basis.values, basis.degrees
     floor = d[d > 0].min() if np.any(d > 0) else 1
     reach = P @ (F * inverse_root(d)[:, None])  # (q, m)
     v = reach * np.sqrt(np.maximum(degree, floor))[:, None] / np.maximum(mu, FLAT)  # Eq. (3)

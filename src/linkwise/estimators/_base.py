@@ -20,6 +20,7 @@ from linkwise._check import (
 
 BLOCK = 2048  # new points that are assigned at a time
 POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 SIGMA = [POSITIVE, str]
 
@@ -99,8 +100,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         n = X.shape[0]
         check_n_clusters(self.n_clusters, n)
         given, links = check_constraints(constraints, n, sample_id, on_conflict=self.on_conflict)
-        if self._traits.hard and self._must_fit():
-            given.check(self.n_clusters)  # here, where pairs still have the user's ids
+        if self._traits.hard and self._must_fit():  # here, where pairs have the user's ids
+            given.drop_conflicts()[0].check(self.n_clusters)
         if not self._traits.weights:
             check_no_weights(links, type(self).__name__)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -158,16 +159,23 @@ class InductiveClusterer(ConstrainedClusterer):
         """
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
-        old = self._fit_X
-        if X.shape == old.shape and type(X) is type(old) and not np.any((old != X).sum()):
-            return self.labels_.copy()  # equal rows may carry different labels
-        labels = match_rows(old, X)
+        labels = self._seen(X)
         new = np.flatnonzero(labels < 0)
         labels[labels >= 0] = self.labels_[labels[labels >= 0]]
         for start in range(0, len(new), BLOCK):
             rows = new[start : start + BLOCK]
-            labels[rows] = self._assign(X[rows].astype(old.dtype, copy=False))
+            labels[rows] = self._assign(X[rows].astype(self._fit_X.dtype, copy=False))
         return labels
+
+    def _seen(self, X):
+        """Return the fitted row that every row of X equals, -1 where there is none.
+
+        The fitted X is recognised as a whole: equal rows of it may carry different labels.
+        """
+        old = self._fit_X
+        if X.shape == old.shape and type(X) is type(old) and not np.any((old != X).sum()):
+            return np.arange(X.shape[0])
+        return match_rows(old, X)
 
     def _assign(self, X):
         """Return labels (q,) of points that were not in fit."""

@@ -1,14 +1,13 @@
 """What the kernel k-means estimators share."""
 
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from linkwise.constraints.closure import components
-from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
+from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
 from linkwise.partition.kernel_kmeans import kernel_kmeans, membership
 
 
@@ -17,9 +16,9 @@ class KernelClusterer(InductiveClusterer):
 
     _parameter_constraints: ClassVar[dict] = {
         **InductiveClusterer._parameter_constraints,
-        "constraint_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "constraint_weight": [StrOptions({"auto"}), NOT_NEGATIVE],
         "max_iter": [AT_LEAST_ONE],
-        "shift": [Interval(Real, 0, None, closed="left")],
+        "shift": [NOT_NEGATIVE],
     }
     _traits = Traits(rows=10_000)
 

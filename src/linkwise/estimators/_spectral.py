@@ -11,8 +11,7 @@ from linkwise.embedding.spectral import extend, unit_rows
 from linkwise.estimators._base import AT_LEAST_ONE, SIGMA, InductiveClusterer
 from linkwise.exceptions import ConvergenceWarning
 from linkwise.graph.affinity import build_affinity
-from linkwise.graph.laplacian import balanced_components
-from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity, kernel_params
+from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
 from linkwise.partition.kmeans import kmeans, nearest_centre
 
 GRAPH_KERNELS = set(DEFAULTS)
@@ -34,9 +33,8 @@ class SpectralClusterer(InductiveClusterer):
         if kind == "rbf" or kind in GRAPH_KERNELS:
             check_memory(X.shape[0], X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
         if kind in GRAPH_KERNELS:
-            params = kernel_params(kind, self.kernel_params)
             return GraphKernelAffinity(
-                X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma, params=params
+                X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma, params=self.kernel_params
             )
         if self.kernel_params:
             raise ValueError(f"kernel_params are for {', '.join(sorted(GRAPH_KERNELS))} only")
@@ -44,8 +42,7 @@ class SpectralClusterer(InductiveClusterer):
 
     def _warn_of_components(self):
         """Say so when the graph falls into more parts than clusters are asked for."""
-        W = self.affinity_matrix_
-        parts = balanced_components(W).shape[1] if sparse.issparse(W) else 1
+        parts = self._basis.parts if sparse.issparse(self.affinity_matrix_) else 1
         if parts > self.n_clusters:
             warnings.warn(
                 f"the graph has {parts} separate parts, more than n_clusters={self.n_clusters}: "

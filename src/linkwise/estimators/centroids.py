@@ -1,14 +1,13 @@
 """k-means with constraints: kept at all costs, at a price, or with a metric they help to learn."""
 
 import warnings
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
+from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning
 from linkwise.partition.distortion import (
     Cosine,
@@ -22,8 +21,6 @@ from linkwise.partition.distortion import (
 from linkwise.partition.hard import cop_kmeans
 from linkwise.partition.kmeans import by_appearance, canonical_order, nearest_centre
 from linkwise.partition.penalised import penalised_kmeans
-
-NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 def row_order(X):

@@ -17,7 +17,7 @@ from linkwise.estimators._kernel import KernelClusterer
 from linkwise.graph.affinity import NeighbourAffinity, squared_distances
 from linkwise.graph.laplacian import degrees
 from linkwise.graph.weights import median_scale, resolve_sigma
-from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity, kernel_params
+from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
 from linkwise.partition.kmeans import kmeans
 
 
@@ -128,10 +128,10 @@ class KernelKMeans(KernelClusterer):
         if self.kernel == "nearest_neighbors":
             self._graph = NeighbourAffinity(X, self.n_neighbors, self.sigma)
         elif self.kernel in DEFAULTS:
-            params = kernel_params(self.kernel, self.kernel_params)
             self._graph = GraphKernelAffinity(
-                X, self.kernel, n_neighbors=self.n_neighbors, sigma=self.sigma, params=params
-            )
+                X, self.kernel, n_neighbors=self.n_neighbors, sigma=self.sigma,
+                params=self.kernel_params,
+            )  # fmt: skip
         elif self.kernel == "rbf":
             if self.sigma == "local":
                 raise ValueError('sigma="local" gives no kernel; pass a number, "r" or a multiple')

@@ -1,15 +1,14 @@
 """Agglomerative clustering that keeps every constraint."""
 
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
 from linkwise.constraints.closure import component_pairs, components
-from linkwise.estimators._base import AT_LEAST_ONE, ConstrainedClusterer, Traits
+from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, ConstrainedClusterer, Traits
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.hard import cop_kmeans
 from linkwise.partition.kmeans import by_appearance, canonical_order
@@ -72,7 +71,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [AT_LEAST_ONE],
         "linkage": [StrOptions({"ward", "average", "complete", "single"})],
-        "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
+        "distance_threshold": [NOT_NEGATIVE, None],
         "on_conflict": ConstrainedClusterer._parameter_constraints["on_conflict"],
     }
     _traits = Traits(hard=True, weights=False, new_points=False, rows=10_000)
@@ -92,7 +91,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         self.on_conflict = on_conflict
 
     def _must_fit(self):
-        return self.distance_threshold is None and self.on_conflict != "keep"
+        return self.distance_threshold is None
 
     def _learn(self, X, links, rng):
         n, k = X.shape[0], self.n_clusters
@@ -113,7 +112,6 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
             )
         threshold, witness = self.distance_threshold, None
         if threshold is None and len(edges):
-            links.drop_conflicts()[0].check(k)
             kept = cop_kmeans(X, k, must, cannot, n_init=STARTS, rng=rng).labels
             witness = Witness(kept[first], edges, k)
         label, children, heights = agglomerate(

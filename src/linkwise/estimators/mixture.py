@@ -1,22 +1,21 @@
 """A Gaussian mixture that follows constraints."""
 
 import warnings
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise.constraints.closure import components
 from linkwise.estimators._base import (
     AT_LEAST_ONE,
+    NOT_NEGATIVE,
     POSITIVE,
     InductiveClusterer,
     Traits,
-    match_rows,
 )
 from linkwise.exceptions import ConvergenceWarning
 from linkwise.partition.groups import must_groups
@@ -100,11 +99,11 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         **InductiveClusterer._parameter_constraints,
         "covariance_type": [StrOptions({"full", "tied", "diag"})],
         "reg": [POSITIVE],
-        "shrinkage": [Interval(Real, 0, None, closed="left")],
+        "shrinkage": [NOT_NEGATIVE],
         "strength": [POSITIVE],
         "cannot": [StrOptions({"auto", "exact", "mean_field"})],
         "max_iter": [AT_LEAST_ONE],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "tol": [NOT_NEGATIVE],
     }
     _traits = Traits(sparse=False)
 
@@ -208,9 +207,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         """
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
-        if np.array_equal(X, self._fit_X):
-            return self.responsibilities_.copy()  # equal rows may differ
-        row = match_rows(self._fit_X, X)
+        row = self._seen(X)
         found = self._posterior(X)
         found[row >= 0] = self.responsibilities_[row[row >= 0]]
         return found

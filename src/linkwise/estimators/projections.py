@@ -11,12 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_constraints, check_memory, check_points
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
-from linkwise.estimators._base import AT_LEAST_ONE, POSITIVE, SIGMA, Traits
+from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits
 from linkwise.exceptions import ConstraintWarning
 from linkwise.graph.affinity import build_affinity
 from linkwise.kernel.metric import distance_bounds, fit_metric
-
-NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

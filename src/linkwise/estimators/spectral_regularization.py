@@ -1,12 +1,11 @@
 """CCSR, a kernel on the smooth eigenvectors."""
 
-from numbers import Real
 from typing import ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from linkwise.embedding.spectral import spectral_basis, unit_rows
-from linkwise.estimators._base import AT_LEAST_ONE
+from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.kernel.spectral_regularisation import fit_matrix, matrix_root
 
@@ -53,7 +52,7 @@ class SpectralRegularization(SpectralClusterer):
     _parameter_constraints: ClassVar[dict] = {
         **SpectralClusterer._parameter_constraints,
         "n_components": [AT_LEAST_ONE],
-        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "shrinkage": [StrOptions({"auto"}), NOT_NEGATIVE],
         "diagonal": [StrOptions({"paper", "balanced"})],
     }
 

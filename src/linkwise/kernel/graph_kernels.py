@@ -71,12 +71,12 @@ APPLY: dict[str, Callable] = {
 def kernel_params(kind, params):
     """Return the parameters of a kernel, defaults filled in, checked."""
     allowed = DEFAULTS[kind]
-    unknown = set(params or {}) - set(allowed)
+    unknown = set(params) - set(allowed)
     if unknown:
         raise ValueError(
             f"kernel_params of {kind!r} are {', '.join(allowed)}; got {', '.join(sorted(unknown))}"
         )
-    params = allowed | dict(params or {})
+    params = allowed | params
     least = {"t": 0, "a": 2, "p": 1}
     for name, value in params.items():
         if not value >= least[name] or not np.isfinite(value):
@@ -124,7 +124,7 @@ class GraphKernelAffinity:
 
     def __init__(self, X, kind, *, n_neighbors, sigma, params):
         self.graph = NeighbourAffinity(X, n_neighbors, sigma)
-        self.W = graph_kernel(self.graph.W, kind, **params)
+        self.W = graph_kernel(self.graph.W, kind, **(params or {}))
 
     def weights(self, X_new):
         """Return the kernel between new and given points, (q, n)."""

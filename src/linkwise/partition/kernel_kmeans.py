@@ -160,7 +160,7 @@ def _groups(problem, groups):
     n, K = len(problem.mass), problem.K
     N = membership(groups, groups.max() + 1, K.dtype)
     size, V = np.bincount(groups), np.bincount(groups, weights=problem.mass)
-    own = K.diagonal() if sparse.issparse(K) else np.diagonal(K)
+    own = K.diagonal()
     S = np.bincount(groups, weights=own).astype(np.float64)
     big = np.flatnonzero(size > 1)
     if len(big):
@@ -179,7 +179,7 @@ def _start(problem, groups, k, rng, *, greedy):
     """
     N, size, V, S, order = groups
     K, mass = problem.K, problem.mass
-    own = K.diagonal() if sparse.issparse(K) else np.diagonal(K)
+    own = K.diagonal()
     to_seed = np.empty((len(mass), k))
     nearest = np.full(len(size), np.inf)
     seeds: list[int] = []
@@ -228,7 +228,7 @@ def kernel_kmeans(
     R = sparse.csr_array((n, n), dtype=K.dtype) if R is None else R.astype(K.dtype)
     if shift:
         R = (R + sparse.diags_array(shift * mass).astype(K.dtype)).tocsr()
-    own = K.diagonal() if sparse.issparse(K) else np.diagonal(K)
+    own = K.diagonal()
     problem = Problem(K, R, mass.astype(np.float64), own.astype(np.float64) + R.diagonal())
     groups = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
     candidates = _groups(problem, groups)
