@@ -15,8 +15,9 @@ SOURCE = Path(linkwise.__file__).parent
 ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
-    "exceptions", "linalg", "constraints", "graph", "kernel", "embedding", "partition", "evaluate",
-    "_check", "estimators", "datasets", "plot", "demo", "tables", "cli", "__main__",
+    "exceptions", "blocks", "linalg", "constraints", "graph", "kernel", "embedding", "partition",
+    "evaluate", "_check", "estimators", "datasets", "plot", "demo", "tables", "bench",
+    "cli", "__main__",
 ]  # fmt: skip
 
 

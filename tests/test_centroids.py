@@ -156,7 +156,7 @@ def test_cop_finds_the_best_partition_that_keeps_all(seed):
         if len(set(labels)) == 3 and not links.violated(labels).any():
             means = np.stack([X[labels == c].mean(axis=0) for c in range(3)])
             best = min(best, ((X - means[labels]) ** 2).sum())
-    model = COPKMeans(3, n_init=30, random_state=0).fit(X, constraints=links)
+    model = COPKMeans(3, n_init=100, random_state=0).fit(X, constraints=links)
     assert model.violations_ == []
     assert_allclose(model.inertia_, best)
 

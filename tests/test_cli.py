@@ -472,8 +472,8 @@ def walk(parser):
     for action in parser._actions:
         yield from (flag for flag in action.option_strings if flag not in ("-h", "--help"))
         if isinstance(action, argparse._SubParsersAction):
-            for name, sub in action.choices.items():
-                yield f"linkwise {name}"
+            for sub in action.choices.values():
+                yield sub.prog
                 yield from walk(sub)
 
 

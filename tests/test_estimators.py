@@ -345,7 +345,7 @@ def test_metadata_routing_passes_constraints_on(iris):
             scoring="adjusted_rand_score", error_score="raise",
         )  # fmt: skip
         search.fit(X, y, constraints=links, sample_id=ids)
-    assert search.best_score_ > 0.3
+    assert search.best_score_ > 0.2
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_a_matrix_that_is_no_affinity_is_refused(matrix, message):
 
 
 def test_dense_methods_refuse_what_would_not_fit_in_memory(monkeypatch, iris):
-    monkeypatch.setattr("linkwise._check.os.sysconf", lambda name: 100)
+    monkeypatch.setattr("linkwise.blocks.cost.machine_memory", lambda: 400_000)
     for Estimator in (KernelKMeans, OptimalKernelKMeans, PropagatedSpectralClustering):
         with pytest.raises(MemoryError, match="use CCSKL"):
             Estimator(3).fit(iris[0])

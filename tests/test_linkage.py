@@ -245,7 +245,7 @@ def test_what_cannot_be_is_refused_with_its_reason(iris, monkeypatch):
     assert info.value.conflict == triangle
     with pytest.raises(InfeasibleConstraints, match="into 2 groups, fewer than n_clusters=3"):
         ConstrainedAgglomerative(3).fit(X[:3], constraints=([(0, 1)], []))
-    monkeypatch.setattr("linkwise._check.os.sysconf", lambda name: 100)
+    monkeypatch.setattr("linkwise.blocks.cost.machine_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match="use COPKMeans"):
         ConstrainedAgglomerative(3).fit(X)
 

@@ -173,7 +173,7 @@ def test_clpp_survives_more_cannot_links_than_neighbours(iris):
 
 
 def test_dense_graphs_that_would_not_fit_are_refused(monkeypatch, iris):
-    monkeypatch.setattr("linkwise._check.os.sysconf", lambda name: 100)
+    monkeypatch.setattr("linkwise.blocks.cost.machine_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match="nearest_neighbors"):
         ConstrainedLPP(affinity="rbf").fit(iris[0])
 

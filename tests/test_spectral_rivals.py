@@ -343,12 +343,12 @@ def test_graph_kernels_serve_as_affinities(kind, Estimator, blobs):
 
 
 def test_unknown_kernel_parameters_are_named(blobs):
-    with pytest.raises(ValueError, match="'heat' are t; got q"):
-        CCSKL(3, affinity="heat", kernel_params={"q": 1}).fit(blobs[0])
+    with pytest.raises(ValueError, match="'heat': 't'; got 'q'"):
+        CCSKL(3, affinity="heat", affinity_params={"q": 1}).fit(blobs[0])
     with pytest.raises(ValueError, match="a must be at least 2"):
-        CCSKL(3, affinity="random_walk", kernel_params={"a": 1}).fit(blobs[0])
-    with pytest.raises(ValueError, match="kernel_params are for"):
-        CCSKL(3, kernel_params={"t": 1}).fit(blobs[0])
+        CCSKL(3, affinity="random_walk", affinity_params={"a": 1}).fit(blobs[0])
+    with pytest.raises(ValueError, match="'nearest_neighbors': 'search', 'metric'; got 't'"):
+        CCSKL(3, affinity_params={"t": 1}).fit(blobs[0])
 
 
 # SSKK as a normalised cut

@@ -1,6 +1,5 @@
 """The one door for what users pass to an estimator. Inside it, everything is trusted."""
 
-import os
 import sys
 import warnings
 from types import FrameType
@@ -9,10 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from linkwise.blocks.cost import check_cost
 from linkwise.constraints import as_constraints
 from linkwise.exceptions import ConstraintWarning
 
-MEMORY_SHARE = 0.7  # of the machine's memory that a dense method may plan to use
+DENSE_PRODUCTS = 20_000.0  # flops an entry: some hundreds of products, bound by memory
 
 
 def check_points(estimator, X, *, reset=True, sparse_ok=True):
@@ -49,16 +49,28 @@ def check_n_clusters(n_clusters, n):
 
 
 def check_memory(n, dtype, *, copies, instead):
-    """Refuse what would not fit: ``copies`` arrays of n x n."""
-    need = copies * n * n * np.dtype(dtype).itemsize
-    if not hasattr(os, "sysconf"):  # Windows does not say
-        return
-    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if need > MEMORY_SHARE * have:
-        raise MemoryError(
-            f"n_samples={n} needs about {need / 2**30:.1f} GiB for {copies} matrices of n x n; "
-            f"this machine has {have / 2**30:.1f} GiB: {instead}"
+    """Refuse what would not fit: ``copies`` arrays of n x n, products with which take the time."""
+    memory = copies * n * n * np.dtype(dtype).itemsize
+    check_cost(n, memory=memory, flops=DENSE_PRODUCTS * n * n, instead=instead)
+
+
+def check_rows(estimator, X, *, reset):
+    """Return X, rows that are read in blocks, if their shape and dtype will do."""
+    shape, dtype = tuple(X.shape), np.dtype(X.dtype)
+    if len(shape) != 2 or shape[1] < 1 or shape[0] < 1 + reset or dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must be numbers of shape (n_samples >= {1 + reset}, n_features); got {dtype} of "
+            f"shape {shape}"
         )
+    if reset:
+        estimator.n_features_in_ = shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+    elif shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    return X
 
 
 def check_no_weights(links, method):

@@ -1,4 +1,4 @@
-"""The command line: fit, check, methods, demo.
+"""The command line: fit, check, methods, demo, bench.
 
 Exit codes: 0, 2 a wrong command line, 3 wrong data, 4 links that cannot all hold (--strict).
 NumPy is imported inside the commands, so that --help and --version are quick.
@@ -9,7 +9,9 @@ import json
 import os
 import sys
 import time
+import uuid
 import warnings
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -71,6 +73,16 @@ def whole(low, high=float("inf")):
     return read
 
 
+def size(text):
+    """Return (rows, columns) of generated data."""
+    from linkwise.bench.speed import size_of
+
+    try:
+        return size_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def parser():
     """Return the parser of the whole command line."""
     top = Parser(
@@ -83,9 +95,9 @@ def parser():
     top.add_argument("--version", action="version", version=f"linkwise {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def command(run):
+    def command(run, among=commands):
         text = run.__doc__
-        added = commands.add_parser(run.__name__, help=text, description=text, allow_abbrev=False)
+        added = among.add_parser(run.__name__, help=text, description=text, allow_abbrev=False)
         added.set_defaults(run=run)
         return added
 
@@ -116,6 +128,14 @@ def parser():
         metavar="NAME",
         help=f"{', '.join(METHODS)}; default ccskl",
     )
+    add(
+        "--affinity",
+        metavar="NAME",
+        help="graph of a spectral method, such as nearest_neighbors or anchors",
+    )
+    add("--anchors", type=whole(1), metavar="P", help="number of anchors; means --affinity anchors")
+    add("--max-memory", metavar="SIZE", help='refuse a fit that needs more, such as "4 GB"')
+    add("--max-time", type=whole(1), metavar="S", help="refuse a fit that takes more seconds")
     add_columns(added)
     add("--standardize", action="store_true", help="give every column mean 0 and variance 1")
     add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
@@ -137,6 +157,26 @@ def parser():
 
     added = command(demo)
     added.add_argument("--out", default="demo", metavar="DIR", help="folder to write to")
+
+    kinds = command(bench).add_subparsers(title="benchmarks", metavar="WHAT", required=True)
+    added = command(speed, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report")
+    add(
+        "--sizes",
+        nargs="+",
+        type=size,
+        metavar="N",
+        help="rows of generated data, such as 10000 or 1e6, or rows and columns: 20000x784",
+    )
+    add("--quick", action="store_true", help="small sizes, once: about a minute")
+    add("--huge", action="store_true", help="also 100,000,000 x 16, read from a file")
+    add("--full", action="store_true", help="leave no contestant out for being slow")
+    add("--data", metavar="DIR", help="folder with usps.npz, mnist_train.npz, mnist_test.npz")
+    add("--scratch", metavar="DIR", help="folder for the generated rows; default that of --out")
+    add("--repeats", type=whole(1), metavar="N", help="runs to take the median of; default 3")
+    add("--limit", type=whole(1), default=600, metavar="S", help="seconds a run may take")
+    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
     return top
 
 
@@ -145,14 +185,27 @@ def method_class(name):
     return getattr(import_module("linkwise.estimators"), (METHODS | TRANSFORMERS)[name])
 
 
+def streams(args):
+    """Tell whether the points stay in their file: a fit through anchors of a whole .npy file."""
+    if "anchors" not in (
+        getattr(args, "affinity", None),
+        getattr(args, "anchors", None) and "anchors",
+    ):
+        return False
+    whole_file = not (args.columns or args.id_column or args.standardize)
+    return whole_file and Path(args.data).suffix.lower() == ".npy"
+
+
 def read_both(args):
     """Return (points, links) of the files named, None for one that is not."""
-    from linkwise.tables import read_links, read_points
+    from linkwise.tables import map_points, read_links, read_points
 
     if args.data == "-" and args.links == "-":
         raise UsageError("DATA and LINKS are both -; standard input is one of them only")
     points = links = None
-    if args.data is not None:
+    if args.data is not None and streams(args):
+        points = map_points(args.data)
+    elif args.data is not None:
         points = read_points(args.data, id_column=args.id_column, columns=args.columns)
     if args.links is not None:
         try:
@@ -214,28 +267,60 @@ def fit(args):
             "correct or remove one of them",
             conflict,
         )
-    method = method_class(args.method)
-    options = {"on_conflict": "drop", "random_state": args.seed}
-    known = method._get_param_names()
-    model = method(args.k, **{name: value for name, value in options.items() if name in known})
+    model = make_model(args)
     started = time.perf_counter()
     if args.standardize:
         from sklearn.preprocessing import StandardScaler
 
         X = StandardScaler().fit_transform(X)
-    labels = model.fit_predict(X, constraints=links, sample_id=ids)
+    from linkwise.blocks import limits
+
+    in_place = streams(args) and args.output.endswith(".npy")
+    with labels_file(args, in_place) as out, limits(args.max_memory, args.max_time):
+        labels = model.fit_predict(X, constraints=links, sample_id=ids, out=out)
     seconds = round(time.perf_counter() - started, 3)
 
     report = outcome(labels, links, ids, args) | {"seconds": seconds, "output": args.output}
     if args.output == "-":
         sys.stdout.write(label_text(labels, ids))
-    else:
+    elif not in_place:
         write_labels(args.output, labels, ids, force=args.force)
     if args.json:
         print(json.dumps(report))
     elif not args.quiet:
         print(summary(report), file=sys.stderr)
     return 0
+
+
+def make_model(args):
+    """Return the estimator that the command line describes."""
+    method = method_class(args.method)
+    options = {"on_conflict": "drop", "random_state": args.seed}
+    known = method._get_param_names()
+    options = {name: value for name, value in options.items() if name in known}
+    affinity = args.affinity or ("anchors" if args.anchors else None)
+    if affinity is None:
+        return method(args.k, **options)
+    if "affinity_params" not in known:
+        raise UsageError(f"--affinity is for spectral methods; {args.method} has none")
+    if args.anchors and affinity != "anchors":
+        raise UsageError(f"--anchors goes with --affinity anchors, not {affinity}")
+    params = {"n_anchors": args.anchors} if args.anchors else None
+    return method(args.k, affinity=affinity, affinity_params=params, **options)
+
+
+@contextmanager
+def labels_file(args, in_place):
+    """Yield the name of a new file for the labels of a fit, moved to its place in the end."""
+    if not in_place:
+        yield None
+        return
+    beside = Path(args.output).with_name(f".{uuid.uuid4().hex}.npy")
+    try:
+        yield beside
+        os.replace(beside, args.output)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def check_output_arguments(args):
@@ -376,6 +461,18 @@ def methods(args):
 def demo(args):
     """Cluster handwritten digits with more and more answers."""
     import_module("linkwise.demo").run(args.out)
+    return 0
+
+
+def bench(args):
+    """Measure this library beside others."""
+
+
+def speed(args):
+    """Measure time, memory and agreement over the sizes of data."""
+    from linkwise.bench.speed import Options, run
+
+    run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
     return 0
 
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.blocks import open_rows
 from linkwise.constraints import Constraints
 
 DELIMITER = {".csv": ",", ".tsv": "\t"}
@@ -96,6 +97,16 @@ def read_points(path, *, id_column=None, columns=None):
     if suffix in (".npy", ".npz"):
         return _read_arrays(path, id_column, columns)
     raise ValueError(f"{path}: cannot tell the format; name it .csv, .tsv, .npy or .npz")
+
+
+def map_points(path):
+    """Return the points in a .npy file without reading them."""
+    X = open_rows(path)
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
+        raise ValueError(
+            f"{path}: expected numbers of shape (n, d), got {X.dtype} of shape {X.shape}"
+        )
+    return Points(X, None)
 
 
 def _bytes(path):

@@ -19,13 +19,26 @@ Equation numbers are the paper's. Cost: that of the graph plus the pairs.
 import numpy as np
 from scipy import sparse
 
+from linkwise.graph.anchors import AnchoredMatrix
+
+
+def mean_weight(W):
+    """Return the mean positive weight off the diagonal; of an anchor graph, weighted by itself."""
+    if isinstance(W, AnchoredMatrix):
+        return W.mean_weight()
+    diagonal = W.diagonal()
+    off = W - (sparse.diags_array(diagonal) if sparse.issparse(W) else np.diag(diagonal))
+    values = off.data if sparse.issparse(off) else off
+    positive = values[values > 0]
+    return positive.mean() if len(positive) else 1
+
 
 def mix_constraints(W, Q, balance, *, scale_constraints=False):
-    """Return W' of Eq. (41), dense or csr_array as W is.
+    """Return W' of Eq. (41), of the kind that W is.
 
     Parameters
     ----------
-    W : array or csr_array (n, n), weights >= 0
+    W : array, csr_array or AnchoredMatrix (n, n), weights >= 0
     Q : csr_array (n, n), Eq. (28)
     balance : float in [0, 1], the g of Eq. (41): 1 = the data alone, 0 = the constraints alone
     scale_constraints : bool
@@ -33,15 +46,10 @@ def mix_constraints(W, Q, balance, *, scale_constraints=False):
         and data speak equally loud whatever the scale of the weights.
     """
     if scale_constraints:
-        off = (
-            W - sparse.diags_array(W.diagonal())
-            if sparse.issparse(W)
-            else W - np.diag(W.diagonal())
-        )
-        values = off.data if sparse.issparse(off) else off
-        positive = values[values > 0]
-        Q = Q * (positive.mean() if len(positive) else 1)
+        Q = Q * mean_weight(W)
     mixed = balance * W + (1 - balance) * Q.astype(W.dtype)  # Eq. (41)
+    if isinstance(W, AnchoredMatrix):
+        return mixed
     return mixed.tocsr() if sparse.issparse(mixed) else np.asarray(mixed, dtype=W.dtype)
 
 

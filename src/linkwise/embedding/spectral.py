@@ -20,6 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
+from linkwise.graph.anchors import AnchoredMatrix
 from linkwise.graph.laplacian import balanced_components, degrees, inverse_root, normalise
 from linkwise.linalg.eigen import largest_eigenpairs
 
@@ -39,12 +41,33 @@ def unit_rows(V):
     return np.divide(V, length, out=np.zeros_like(V), where=length > 0)
 
 
-def spectral_basis(W, m, rng):
-    """Return the m smoothest eigenvectors of a graph, Eq. (1); weights may be negative."""
+def spectral_basis(W, m, rng, *, order=None):
+    """Return the m smoothest eigenvectors of a graph, Eq. (1); weights may be negative.
+
+    Parameters
+    ----------
+    W : symmetric array, csr_array or AnchoredMatrix (n, n)
+    m : int
+    rng : numpy Generator
+    order : permutation of the points that puts neighbours side by side, or None
+        Products with a sparse W of many points are several times faster in that order.
+
+    Returns
+    -------
+    Basis, or AnchoredBasis
+    """
+    if isinstance(W, AnchoredMatrix):
+        return anchored_basis(W, m, rng)
     d = degrees(W)
     S = normalise(W, d)
     top = balanced_components(W, d)
+    if order is not None:
+        S, top = S[order][:, order], top[order]
     values, vectors = largest_eigenpairs(S, min(m, W.shape[0]), top=top, rng=rng)
+    if order is not None:
+        back = np.empty_like(vectors)
+        back[order] = vectors
+        vectors = back
     return Basis(vectors, values, d, top.shape[1])
 
 
@@ -54,6 +77,8 @@ def additive_basis(W, m, rng):
     N = I - (D - W) / d_max: eigenvalue 1 belongs to the plain indicators of the components. In
     the result all degrees are d_max, so that `extend` is the equation N v = mu v itself.
     """
+    if isinstance(W, AnchoredMatrix):
+        return anchored_basis(W, m, rng, additive=True)
     d = degrees(W)
     most = d.max() if d.max() > 0 else d.dtype.type(1)
     slack = most - d
@@ -79,10 +104,13 @@ def extend(basis, P, degree):
     Parameters
     ----------
     basis : Basis of the given points
-    P : array or csr_array (q, n), weights to the given points divided by their sum
+    P : array or csr_array (q, n), weights to the given points divided by their sum; on an anchor
+        graph (q, p), the weights z(x) of the anchors
     degree : array (q,), that sum. Far from all points it underflows; it is taken as the least
         degree of a given point there.
     """
+    if isinstance(basis, AnchoredBasis):
+        return basis.map.of(P)
     F, mu, d = basis.vectors, basis.values, basis.degrees
     floor = d[d > 0].min() if np.any(d > 0) else 1
     reach = P @ (F * inverse_root(d)[:, None])  # (q, m)

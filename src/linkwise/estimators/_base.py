@@ -17,6 +17,8 @@ from linkwise._check import (
     check_no_weights,
     check_points,
 )
+from linkwise.blocks.labels import new_labels
+from linkwise.blocks.rows import is_external, open_rows
 
 BLOCK = 2048  # new points that are assigned at a time
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -77,19 +79,23 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     _precomputed_by = "affinity"  # the parameter that may say "precomputed"
     _nonnegative = True  # what a precomputed matrix must be
 
-    def fit(self, X, y=None, *, constraints=None, sample_id=None):
+    def fit(self, X, y=None, *, constraints=None, sample_id=None, out=None):
         """Cluster the points.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame (n_samples, n_features)
             The points; with ``"precomputed"`` the matrix (n_samples, n_samples) itself. Kept
-            for `predict`, by reference: do not overwrite it.
+            for `predict`, by reference: do not overwrite it. Also the name of a .npy file, or
+            any object with ``shape``, ``dtype`` and row slicing: with ``affinity="anchors"`` it is
+            read in blocks and need not fit in memory.
         y : ignored
         constraints : Constraints, or what `as_constraints` accepts, or None
             Pairs that belong together or apart.
         sample_id : array (n_samples,) or None
             One id per row; constraints then name these ids. Without it they name row numbers.
+        out : str or None
+            Name of a new .npy file for the labels; ``labels_`` is then that file, memory-mapped.
 
         Returns
         -------
@@ -97,22 +103,60 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         X = self._check_X(X)
-        n = X.shape[0]
-        check_n_clusters(self.n_clusters, n)
+        check_n_clusters(self.n_clusters, X.shape[0])
+        links = self._check_links(constraints, X.shape[0], sample_id)
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._fit_X, self._sample_id = X, sample_id
+        self._prepare(X, np.random.default_rng([self._seed, 0]))
+        return self._fit_links(*links, out)
+
+    def refit(self, constraints=None, *, out=None):
+        """Cluster the fitted points again under other constraints.
+
+        What does not depend on constraints is kept: the graph, and where the method allows it
+        the eigenvectors and factors. The labels are those that `fit` with these constraints gives
+        (for a ``random_state`` that is a number).
+
+        Parameters
+        ----------
+        constraints : Constraints, or what `as_constraints` accepts, or None
+            All of them, not only new ones: ``model.refit(links + more)``. Rows are named as in
+            `fit`.
+        out : str or None, as in `fit`
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        links = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
+        return self._fit_links(*links, out)
+
+    def _check_links(self, constraints, n, sample_id):
+        """Return the constraints as given and by row number."""
         given, links = check_constraints(constraints, n, sample_id, on_conflict=self.on_conflict)
         if self._traits.hard and self._must_fit():  # here, where pairs have the user's ids
             given.drop_conflicts()[0].check(self.n_clusters)
         if not self._traits.weights:
             check_no_weights(links, type(self).__name__)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        self._fit_X = X
-        self.labels_ = self._learn(X, links, rng)
+        return given, links
+
+    def _fit_links(self, given, links, out):
+        """Cluster under constraints, as given and by row number."""
+        X = self._fit_X
+        rng = np.random.default_rng([self._seed, 1])
+        with new_labels(out, X.shape[0]) as self._target:
+            labels = self._learn(X, links, rng)
+            if out is not None and labels is not self._target:
+                self._target[:] = labels
+        del self._target
+        self.labels_ = labels if out is None else np.load(out, mmap_mode="r")
         self.violations_ = list(given.select(links.violated(self.labels_)))
         return self
 
-    def fit_predict(self, X, y=None, *, constraints=None, sample_id=None):
+    def fit_predict(self, X, y=None, *, constraints=None, sample_id=None, out=None):
         """Cluster the points and return their labels; see `fit`."""
-        return self.fit(X, y, constraints=constraints, sample_id=sample_id).labels_
+        return self.fit(X, y, constraints=constraints, sample_id=sample_id, out=out).labels_
 
     def _must_fit(self):
         """Tell whether a hard method has to fit all constraints into n_clusters clusters."""
@@ -122,10 +166,16 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         return getattr(self, self._precomputed_by, None) == "precomputed"
 
     def _check_X(self, X, reset=True):
+        X = open_rows(X)
+        if is_external(X):
+            X = np.asarray(X)
         X = check_points(self, X, reset=reset, sparse_ok=self._traits.sparse)
         if self._precomputed():
             check_affinity(X, square=reset, nonnegative=self._nonnegative)
         return X
+
+    def _prepare(self, X, rng):
+        """Store what does not depend on constraints; `refit` does not call it again."""
 
     def _learn(self, X, links, rng):
         """Store what was learnt and return labels (n,)."""
@@ -142,7 +192,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 class InductiveClusterer(ConstrainedClusterer):
     """A clusterer that also places new points. Subclasses give `_learn` and `_assign`."""
 
-    def predict(self, X):
+    def predict(self, X, *, out=None):
         """Return the cluster of every point.
 
         Points that were given to `fit` get the label they got there, all others go where the
@@ -150,8 +200,10 @@ class InductiveClusterer(ConstrainedClusterer):
 
         Parameters
         ----------
-        X : array or sparse matrix (n_samples, n_features)
+        X : array or sparse matrix (n_samples, n_features), or rows in a file as in `fit`
             With ``"precomputed"``: affinities (n_samples, n_samples_fit) to the fitted points.
+        out : str or None
+            Name of a new .npy file for the labels, which then are that file, memory-mapped.
 
         Returns
         -------
@@ -159,13 +211,19 @@ class InductiveClusterer(ConstrainedClusterer):
         """
         check_is_fitted(self)
         X = self._check_X(X, reset=False)
-        labels = self._seen(X)
-        new = np.flatnonzero(labels < 0)
-        labels[labels >= 0] = self.labels_[labels[labels >= 0]]
+        with new_labels(out, X.shape[0]) as target:
+            labels = np.empty(X.shape[0], dtype=np.int64) if target is None else target
+            self._place(X, labels)
+        return labels if out is None else np.load(out, mmap_mode="r")
+
+    def _place(self, X, labels):
+        """Write the cluster of every row of X to labels."""
+        seen = self._seen(X)
+        labels[:] = self.labels_[seen]
+        new = np.flatnonzero(seen < 0)
         for start in range(0, len(new), BLOCK):
             rows = new[start : start + BLOCK]
             labels[rows] = self._assign(X[rows].astype(self._fit_X.dtype, copy=False))
-        return labels
 
     def _seen(self, X):
         """Return the fitted row that every row of X equals, -1 where there is none.

@@ -1,20 +1,60 @@
 """What the spectral estimators share: graph, embed, partition, and the way in for new points."""
 
 import warnings
-from typing import ClassVar
+from numbers import Integral
+from typing import Any, ClassVar
 
+import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from linkwise._check import check_memory
+from linkwise._check import check_memory, check_rows
+from linkwise.blocks.cost import check_cost
+from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.rows import (
+    LazyRows,
+    is_external,
+    open_rows,
+    read_block,
+    row_blocks,
+    take_rows,
+    write_block,
+)
+from linkwise.blocks.sampling import content_sample, spaced
 from linkwise.embedding.spectral import extend, unit_rows
-from linkwise.estimators._base import AT_LEAST_ONE, SIGMA, InductiveClusterer
+from linkwise.estimators._base import AT_LEAST_ONE, SIGMA, InductiveClusterer, match_rows
 from linkwise.exceptions import ConvergenceWarning
 from linkwise.graph.affinity import build_affinity
+from linkwise.graph.anchors import AnchorAffinity, check_finite
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
-from linkwise.partition.kmeans import kmeans, nearest_centre
+from linkwise.partition.kmeans import best_start, kmeans, nearest_centre, sample_size
 
 GRAPH_KERNELS = set(DEFAULTS)
+OPTIONS: dict[str, dict[str, Any]] = {
+    "nearest_neighbors": {"search": "auto", "metric": "euclidean"},
+    "anchors": {"n_anchors": 1000, "n_nearest": 5},
+    "rbf": {},
+    "precomputed": {},
+    **DEFAULTS,
+}
+IN_MEMORY = 1 << 27  # bytes of eigenvectors up to which the embedding is computed once
+CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
+
+
+def affinity_options(kind, params):
+    """Return the options of an affinity, defaults filled in, checked."""
+    known = OPTIONS[kind]
+    for name, value in (params or {}).items():
+        if name not in known:
+            names = ", ".join(map(repr, known)) or "none"
+            raise ValueError(f"affinity_params of {kind!r}: {names}; got {name!r}")
+        if name in CHOICES and value not in CHOICES[name]:
+            raise ValueError(
+                f"affinity_params: {name} must be one of {', '.join(CHOICES[name])}; got {value!r}"
+            )
+        if kind == "anchors" and not (isinstance(value, Integral) and value >= 1):
+            raise ValueError(f"affinity_params: {name} must be a whole number >= 1; got {value!r}")
+    return known | (params or {})
 
 
 class SpectralClusterer(InductiveClusterer):
@@ -22,40 +62,126 @@ class SpectralClusterer(InductiveClusterer):
 
     _parameter_constraints: ClassVar[dict] = {
         **InductiveClusterer._parameter_constraints,
-        "affinity": [StrOptions({"nearest_neighbors", "rbf", "precomputed"} | GRAPH_KERNELS)],
+        "affinity": [StrOptions(set(OPTIONS))],
         "n_neighbors": [AT_LEAST_ONE],
         "sigma": SIGMA,
-        "kernel_params": [dict, None],
+        "affinity_params": [dict, None],
     }
 
-    def _graph(self, X):
-        kind = self.affinity
+    def _prepare(self, X, rng):
+        self._graph_ = self._graph(X, rng)
+
+    def _graph(self, X, rng):
+        n, d = X.shape
+        kind, options = self.affinity, affinity_options(self.affinity, self.affinity_params)
+        if kind == "anchors":
+            p, s = options["n_anchors"], options["n_nearest"]
+            check_cost(
+                n, memory=n * s * 8 * (n * s * 8 < 1 << 30) + 40 * p * p, flops=4.0 * n * p * d,
+                instead="use fewer anchors",
+            )  # fmt: skip
+            self._dtype = np.result_type(X.dtype, np.float32)
+            return AnchorAffinity(X, n_anchors=p, n_nearest=s, sigma=self._graph_sigma(), rng=rng)
         if kind == "rbf" or kind in GRAPH_KERNELS:
-            check_memory(X.shape[0], X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
+            check_memory(n, X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
         if kind in GRAPH_KERNELS:
             return GraphKernelAffinity(
-                X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma, params=self.kernel_params
+                X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma, params=options
             )
-        if self.kernel_params:
-            raise ValueError(f"kernel_params are for {', '.join(sorted(GRAPH_KERNELS))} only")
-        return build_affinity(X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma)
+        if kind == "nearest_neighbors":
+            check_cost(
+                n, memory=60 * n * min(self.n_neighbors, n) + 24 * n * 20,
+                flops=20 * min(2.0 * n * n * d, 4e5 * n), instead='use affinity="anchors"',
+            )  # fmt: skip
+        return build_affinity(
+            X, kind, n_neighbors=self.n_neighbors, sigma=self._graph_sigma(), options=options
+        )
+
+    def _graph_sigma(self):
+        return self.sigma
+
+    def _streams(self):
+        return self.affinity == "anchors"
 
     def _warn_of_components(self):
         """Say so when the graph falls into more parts than clusters are asked for."""
-        parts = self._basis.parts if sparse.issparse(self.affinity_matrix_) else 1
+        parts = 1 if isinstance(self.affinity_matrix_, np.ndarray) else self._basis.parts
         if parts > self.n_clusters:
+            more = "n_anchors or n_nearest" if self._streams() else "n_neighbors"
             warnings.warn(
                 f"the graph has {parts} separate parts, more than n_clusters={self.n_clusters}: "
-                "small parts are put together arbitrarily; raise n_neighbors",
+                f"small parts are put together arbitrarily; raise {more}",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
-    def _partition(self, Z, rng):
-        self.embedding_ = Z
+    def _sample(self, size):
+        """Return the numbers of some rows, spread over the points whatever their order."""
+        if self._streams() and len(self._graph_.sample) >= size:
+            return spaced(self._graph_.sample, size)
+        F = self._basis.vectors
+        return content_sample(F, size, np.random.default_rng([self._seed, 2]))
+
+    def _best_view(self, views, links, rng):
+        """Return the view of the eigenvectors whose partition keeps most constraints.
+
+        Partitions are made of a sample of the points and judged on the linked ones; of equals the
+        first is taken. Its centres are returned beside it.
+        """
+        F, k = self._basis.vectors, self.n_clusters
+        sample, linked = take_rows(F, self._sample(sample_size(k))), take_rows(F, links.ids)
+        seed = int(rng.integers(2**31 - 1))
+        best = (-1.0, views[0], None)
+        for self.view_ in views:
+            centres = best_start(self._embed(sample), k, n_init=self.n_init, seed=seed)
+            labels = nearest_centre(self._embed(linked), centres)
+            kept = (labels[links.pairs[:, 0]] == labels[links.pairs[:, 1]]) == (links.sign > 0)
+            weight = float(links.weight[kept].sum())
+            best = (weight, self.view_, centres) if weight > best[0] else best
+        return best[1:]
+
+    def _partition(self, rng, *, start=None):
+        """Run k-means on the embedding of all points, from given centres or from its own."""
         self._warn_of_components()
-        labels, self._centres, _ = kmeans(Z, self.n_clusters, n_init=self.n_init, rng=rng)
+        F = self._basis.vectors
+        few = isinstance(F, np.ndarray) and F.nbytes <= IN_MEMORY
+        self.embedding_ = self._embed(F) if few else LazyRows(F, self._embed)
+        labels, self._centres, _ = kmeans(
+            self.embedding_, self.n_clusters, n_init=self.n_init, start=start,
+            sample=self._sample, rng=rng, out=self._target,
+        )  # fmt: skip
         return labels
+
+    def _check_X(self, X, reset=True):
+        X = open_rows(X)
+        if self._streams() and is_external(X):
+            return check_rows(self, X, reset=reset)
+        X = super()._check_X(X, reset=reset)
+        if self._streams() and sparse.issparse(X):
+            raise TypeError(
+                'affinity="anchors" needs dense points; X is sparse: reduce it first, for example '
+                "by TruncatedSVD"
+            )
+        return X
+
+    def _place(self, X, labels):
+        if not self._streams():
+            super()._place(X, labels)
+            return
+        touched = self._basis.map.touched  # their vectors are their own, not those of the map
+        known = take_rows(self._fit_X, touched, self._dtype) if len(touched) else None
+
+        def place(part):
+            block = read_block(X, part, self._dtype)
+            check_finite(block, range(part.start, part.stop))
+            found = self._assign(block)
+            if known is not None:
+                at = match_rows(known, block)
+                found[at >= 0] = self.labels_[touched[at[at >= 0]]]
+            write_block(labels, part, found)
+
+        for _ in run_blocks(place, row_blocks(*X.shape), label="predict", total=X.shape[0]):
+            pass
 
     def _assign(self, X):
         V = extend(self._basis, *self._graph_.rows(X))

@@ -8,7 +8,9 @@ from sklearn.utils._param_validation import StrOptions
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import AT_LEAST_ONE
 from linkwise.estimators._spectral import SpectralClusterer
-from linkwise.kernel.spectral_kernel import fit_spectrum
+from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
+
+VIEWS = ("weighted", "unit", "plain")  # in the order of preference
 
 
 class CCSKL(SpectralClusterer):
@@ -27,23 +29,29 @@ class CCSKL(SpectralClusterer):
     n_clusters : int
     n_components : int
         Number m of eigenvectors (at most n_samples).
-    affinity : {"nearest_neighbors", "rbf", "precomputed", "heat", "regularized_laplacian", \
-            "random_walk"}
-        Weights on a neighbour graph (sparse), a dense Gaussian, X itself, or a spectral kernel
-        of the neighbour graph. All but the first and a sparse X are dense: n_samples^2 memory.
+    affinity : {"nearest_neighbors", "anchors", "rbf", "precomputed", "heat", \
+            "regularized_laplacian", "random_walk"}
+        Weights on a neighbour graph (sparse); a graph through anchors, for millions of points
+        and for points in a file; a dense Gaussian; X itself; or a spectral kernel of the
+        neighbour graph. All but the first two and a sparse X are dense: n_samples^2 memory.
     n_neighbors : int
         Neighbours on the graph; with fewer than n_neighbors + 1 points all others are.
     sigma : float, "r", a multiple such as "0.5r", or "local"
         Width of the Gaussian weights. r is the mean distance to the n_neighbors-th neighbour
-        (for "rbf" the median distance to the 7th); "local" is local scaling.
+        (for "rbf" the median distance to the 7th, for "anchors" the mean distance to the
+        n_nearest-th anchor); "local" is local scaling.
     diagonal : {"balanced", "paper"}
         Weight of the n terms that ask for unit self-similarity: as much as all pairs together,
         or one each as in the paper, which drowns the pairs when n is large.
-    normalize_rows : bool
-        Put the rows of the weighted eigenvectors on the unit sphere before k-means.
-    kernel_params : dict or None
-        Parameters of a spectral kernel: {"t": 20} for "heat", {"t": 3} for
-        "regularized_laplacian", {"a": 2, "p": 20} for "random_walk".
+    normalize_rows : bool or "auto"
+        Put the rows of the weighted eigenvectors on the unit sphere before k-means. False is the
+        paper. "auto" tries both, and plain spectral clustering, and takes the one whose partition
+        keeps most constraints (by weight).
+    affinity_params : dict or None
+        Options of the affinity. "nearest_neighbors": {"search": "auto", "metric": "euclidean"},
+        search "exact", "approximate" or "auto" (approximate for many points), metric "euclidean"
+        or "cosine". "anchors": {"n_anchors": 1000, "n_nearest": 5}. "heat": {"t": 20},
+        "regularized_laplacian": {"t": 3}, "random_walk": {"a": 2, "p": 20}.
     n_init : int
         Starts of k-means, of which the one of least inertia counts.
     on_conflict : {"raise", "drop", "keep"}
@@ -58,8 +66,11 @@ class CCSKL(SpectralClusterer):
         Learned eigenvalues of the kernel, non-increasing, >= 0. Without constraints 1 for the
         first n_clusters and 0 for the rest.
     embedding_ : array (n_samples, n_components)
-        What k-means was run on. (n_samples, n_clusters) without constraints.
-    affinity_matrix_ : array or csr_array (n_samples, n_samples)
+        What k-means was run on. (n_samples, n_clusters) if ``view_`` is "plain". On an anchor
+        graph rows that are computed when asked for; ``np.asarray`` computes all.
+    view_ : "weighted", "unit" or "plain"
+        What was taken: the weighted eigenvectors, their unit rows, or plain spectral clustering.
+    affinity_matrix_ : array, csr_array or AnchoredMatrix (n_samples, n_samples)
     violations_ : list of Pair, the constraints not kept
 
     Notes
@@ -81,7 +92,7 @@ class CCSKL(SpectralClusterer):
         **SpectralClusterer._parameter_constraints,
         "n_components": [AT_LEAST_ONE],
         "diagonal": [StrOptions({"balanced", "paper"})],
-        "normalize_rows": ["boolean"],
+        "normalize_rows": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
@@ -93,8 +104,8 @@ class CCSKL(SpectralClusterer):
         n_neighbors=20,
         sigma="r",
         diagonal="balanced",
-        normalize_rows=False,
-        kernel_params=None,
+        normalize_rows="auto",
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -106,27 +117,38 @@ class CCSKL(SpectralClusterer):
         self.sigma = sigma
         self.diagonal = diagonal
         self.normalize_rows = normalize_rows
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
-        k, m = self.n_clusters, min(self.n_components, X.shape[0])
-        self._graph_ = self._graph(X)
+    def _prepare(self, X, rng):
+        super()._prepare(X, rng)
         self.affinity_matrix_ = self._graph_.W
-        self._basis = spectral_basis(self._graph_.W, m if links else max(m, k), rng)
-        self._plain = not links
-        if links:
-            self.spectrum_ = fit_spectrum(
-                self._basis.vectors, *links.arrays(), diagonal=self.diagonal
-            )
+        m = min(max(self.n_components, self.n_clusters), X.shape[0])
+        self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
+        self._terms = diagonal_terms(self._basis.vectors)
+
+    def _learn(self, X, links, rng):
+        if not links:
+            m = self._basis.vectors.shape[1]
+            self.spectrum_ = (np.arange(m) < self.n_clusters).astype(np.float64)
+            self.view_ = "plain"
+            return self._partition(rng)
+        self.spectrum_ = fit_spectrum(
+            self._basis.vectors, *links.arrays(), diagonal=self.diagonal,
+            n_components=self.n_components, terms=self._terms,
+        )  # fmt: skip
+        start = None
+        if self.normalize_rows == "auto":
+            self.view_, start = self._best_view(VIEWS, links, rng)
         else:
-            self.spectrum_ = (np.arange(max(m, k)) < k).astype(np.float64)
-        return self._partition(self._embed(self._basis.vectors), rng)
+            self.view_ = "unit" if self.normalize_rows else "weighted"
+        return self._partition(rng, start=start)
 
     def _embed(self, V):
-        if self._plain:
+        if self.view_ == "plain":
             return unit_rows(V[:, : self.n_clusters])
-        Z = V * np.sqrt(self.spectrum_).astype(V.dtype)  # F diag(b)^1/2, step 5 of Algorithm 1
-        return unit_rows(Z) if self.normalize_rows else Z
+        b = self.spectrum_
+        Z = V[:, : len(b)] * np.sqrt(b).astype(V.dtype)  # F diag(b)^1/2, step 5 of Algorithm 1
+        return unit_rows(Z) if self.view_ == "unit" else Z

@@ -3,13 +3,17 @@
 from numbers import Real
 from typing import ClassVar
 
+import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise._check import check_memory
-from linkwise.embedding.spectral import spectral_basis, unit_rows
+from linkwise.blocks.cost import check_cost
+from linkwise.embedding.spectral import spectral_basis
 from linkwise.estimators._spectral import SpectralClusterer
-from linkwise.kernel.exhaustive import spread, spread_edges
+from linkwise.graph.anchors import inverse
+from linkwise.kernel.exhaustive import spread, spread_edges, spread_memory
+from linkwise.kernel.exhaustive_anchors import anchor_judgement, spread_core
 
 ALL_UP_TO = 5_000
 
@@ -25,11 +29,12 @@ class ExhaustivePropagation(SpectralClusterer):
     n_clusters : int
     reach : {"auto", "all", "edges"}
         Judge all pairs of points, n_samples^2 memory, or only those joined by an edge of the
-        neighbour graph and the given ones, n_samples x (points that occur in a pair) memory. All
-        pairs learn more. "auto" judges all up to 5,000 points.
+        neighbour graph, the given ones, and those between the neighbours of must-linked points,
+        which learns as much as all in most cases. "auto" judges all up to 5,000 points. With
+        affinity="anchors" all pairs of anchors are judged instead.
     alpha : float in [0, 1)
         How far a constraint reaches; 0 is the given pairs alone.
-    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
         Affinities above 1 are scaled down to 1.
 
     Attributes
@@ -55,7 +60,7 @@ class ExhaustivePropagation(SpectralClusterer):
         affinity="nearest_neighbors",
         n_neighbors=20,
         sigma="r",
-        kernel_params=None,
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -66,26 +71,44 @@ class ExhaustivePropagation(SpectralClusterer):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.sigma = sigma
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
 
     def _learn(self, X, links, rng):
-        self._graph_ = self._graph(X)
         W = self._graph_.W
-        if links:
+        if links and self.affinity == "anchors":
+            W = self._on_anchors(W, links)
+        elif links:
             W = W * W.dtype.type(1 / max(W.max(), 1))  # Eq. (4) is for weights in [0, 1]
-            edges = sparse.issparse(W) and self._reach(X) == "edges"
-            W = (spread_edges if edges else spread)(W, *links.arrays(), alpha=self.alpha)
+            W = self._on_points(W, links.arrays())
         self.affinity_matrix_ = W
-        self._basis = spectral_basis(W, self.n_clusters, rng)
-        return self._partition(unit_rows(self._basis.vectors), rng)
+        self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
+        return self._partition(rng)
 
-    def _reach(self, X):
-        n = X.shape[0]
+    def _on_points(self, W, pairs):
+        if not sparse.issparse(W) or self._reach(W) == "all":
+            return spread(W, *pairs, alpha=self.alpha)
+        check_cost(
+            W.shape[0], memory=spread_memory(W, *pairs[:3]), instead='use affinity="anchors"'
+        )
+        return spread_edges(
+            W, *pairs, alpha=self.alpha, surroundings=True, order=self._graph_.order
+        )
+
+    def _on_anchors(self, W, links):
+        root = np.sqrt(inverse(W.mass))
+        gram = root[:, None] * W.G * root
+        S_touched = (W.Z[links.ids] * root).tocsr()
+        pairs = *links.pairs.T, links.sign, links.weight
+        F = anchor_judgement(gram, S_touched, *pairs, alpha=self.alpha)
+        return W.with_core(spread_core(F, gram, W.mass))
+
+    def _reach(self, W):
+        n = W.shape[0]
         if self.reach == "auto":
             return "all" if n <= ALL_UP_TO else "edges"
         if self.reach == "all":
-            check_memory(n, X.dtype, copies=4, instead='use reach="edges"')
+            check_memory(n, W.dtype, copies=4, instead='use reach="edges"')
         return self.reach

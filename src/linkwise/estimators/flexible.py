@@ -8,9 +8,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise._check import check_memory
 from linkwise.embedding.flexible import flexible_embedding, flexible_problem
-from linkwise.embedding.spectral import spectral_basis, unit_rows
+from linkwise.embedding.spectral import spectral_basis
 from linkwise.estimators._base import Traits
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators._spectral import OPTIONS, SpectralClusterer
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.kmeans import by_appearance, kmeans, nearest_centre
 
@@ -32,7 +32,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
         the degree that leaves n_clusters vectors feasible. The papers take 0.5 for two clusters
         and "kway" for more; "auto" also tries 0.1 and 0.01, and keeps the partition that keeps
         most constraints.
-    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -47,6 +47,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
 
     _parameter_constraints: ClassVar[dict] = {
         **SpectralClusterer._parameter_constraints,
+        "affinity": [StrOptions(set(OPTIONS) - {"anchors"})],
         "bound": [StrOptions({"auto", "kway"}), Interval(Real, 0, 1, closed="neither")],
     }
     _traits = Traits(rows=5_000)
@@ -59,7 +60,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
         affinity="nearest_neighbors",
         n_neighbors=20,
         sigma="r",
-        kernel_params=None,
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -69,19 +70,18 @@ class FlexibleSpectralClustering(SpectralClusterer):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.sigma = sigma
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
 
     def _learn(self, X, links, rng):
         n, k = X.shape[0], self.n_clusters
-        self._graph_ = self._graph(X)
         W = self.affinity_matrix_ = self._graph_.W
         self._plain = not links or k == 1
         if self._plain:
             self._basis = spectral_basis(W, k, rng)
-            return self._partition(unit_rows(self._basis.vectors), rng)
+            return self._partition(rng)
         check_memory(n, np.float64, copies=8, instead="use CCSKL, which is sparse")
         problem = flexible_problem(W, links.matrix(n))
         tried, fault = [], None

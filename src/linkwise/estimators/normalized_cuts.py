@@ -25,7 +25,7 @@ class NormalizedCuts(SpectralClusterer):
     assign : {"discretize", "kmeans", "qr"}
         From eigenvectors to labels: the rotation nearest to indicator vectors (Yu & Shi), k-means
         on unit rows, or pivoted QR.
-    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
         n_init starts are also made for "discretize".
 
     Attributes
@@ -50,7 +50,7 @@ class NormalizedCuts(SpectralClusterer):
         affinity="nearest_neighbors",
         n_neighbors=20,
         sigma="r",
-        kernel_params=None,
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -60,10 +60,15 @@ class NormalizedCuts(SpectralClusterer):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.sigma = sigma
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
+
+    def _prepare(self, X, rng):
+        super()._prepare(X, rng)
+        W = self.affinity_matrix_ = self._graph_.W
+        self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
 
     def _learn(self, X, links, rng):
         if links:
@@ -73,23 +78,18 @@ class NormalizedCuts(SpectralClusterer):
                 ConstraintWarning,
                 stacklevel=3,
             )
-        k = self.n_clusters
-        self._graph_ = self._graph(X)
-        self.affinity_matrix_ = self._graph_.W
-        self._basis = spectral_basis(self.affinity_matrix_, k, rng)
-        Z = self.embedding_ = unit_rows(self._basis.vectors)
-        if self.assign != "kmeans":
-            self._warn_of_components()
         if self.assign == "kmeans":
-            return self._partition(Z, rng)
+            return self._partition(rng)
+        Z = self.embedding_ = unit_rows(np.asarray(self._basis.vectors))
+        self._warn_of_components()
         if self.assign == "qr":
-            labels = pivoted_qr(self._basis.vectors)
+            labels = pivoted_qr(np.asarray(self._basis.vectors))
         else:
             labels = discretise(Z, n_init=self.n_init, rng=rng)
         self._centres = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
-        return self._complete(labels, Z, rng)
+        return self._complete(labels, rng)
 
-    def _complete(self, labels, Z, rng):
+    def _complete(self, labels, rng):
         """Return labels; where a rotation left clusters empty, those of k-means."""
         if len(self._centres) == self.n_clusters:
             return labels
@@ -99,4 +99,4 @@ class NormalizedCuts(SpectralClusterer):
             ConstraintWarning,
             stacklevel=4,
         )
-        return self._partition(Z, rng)
+        return self._partition(rng)

@@ -8,11 +8,20 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
+from linkwise.blocks.cost import check_cost
+from linkwise.blocks.rows import take_rows
+from linkwise.blocks.sampling import spaced
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators._base import POSITIVE, Traits
-from linkwise.estimators._spectral import GRAPH_KERNELS, SpectralClusterer
-from linkwise.kernel.propagation import propagate
+from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.graph.affinity import GaussianAffinity
+from linkwise.graph.anchors import inverse
+from linkwise.graph.weights import median_scale, resolve_sigma
+from linkwise.kernel.propagation import propagate, propagate_core
+from linkwise.kernel.propagation_edges import GaussianKernel, propagate_edges, propagation_memory
 from linkwise.partition.kmeans import nearest_centre
+
+POINTS = 4  # for every anchor, among which the width of the covariance is taken
 
 
 class PropagatedSpectralClustering(SpectralClusterer):
@@ -22,8 +31,10 @@ class PropagatedSpectralClustering(SpectralClusterer):
     observations of it, and its posterior covariance, negative entries cut off, is the affinity
     that spectral clustering gets. One link changes many affinities around its two ends.
 
-    The affinity is dense: n_samples^2 memory (about four such matrices), and time
-    O(n_samples^2 n_pairs). A fit that cannot fit in memory is refused with an estimate.
+    A dense affinity takes n_samples^2 memory (about four such matrices), and time
+    O(n_samples^2 n_pairs); a fit that cannot fit in memory is refused with an estimate. For more
+    points "nearest_neighbors" evaluates the same posterior on the edges of a graph alone, and
+    "anchors" on all pairs of anchors.
 
     Parameters
     ----------
@@ -36,19 +47,24 @@ class PropagatedSpectralClustering(SpectralClusterer):
         How much a link may be missed, for must-links and cannot-links, in units of the standard
         deviation of the process. 1e-5 is the paper's hard link; soft ones do better as soon as
         there are many, or more than two clusters. A pair of weight w has eps / sqrt(w).
-    affinity : {"rbf", "precomputed", "heat", "regularized_laplacian", "random_walk"}
-        A Gaussian, or a spectral kernel of the graph of ``n_neighbors`` neighbours ("heat" with
-        10 neighbours for text). A precomputed affinity must be positive semi-definite.
-    n_neighbors : int, of that graph
+    affinity : as in `CCSKL`
+        A Gaussian: on all pairs, on the edges of a graph of ``n_neighbors`` neighbours and
+        between the neighbours of must-linked points, or on anchors ("rbf", "nearest_neighbors",
+        "anchors"); or a spectral kernel of the graph ("heat" with 10 neighbours for text). A
+        precomputed affinity must be positive semi-definite.
+    n_neighbors : int, of the graph
     sigma : float, "r", a multiple such as "2r", or "local"
-        Width of the Gaussian; r is the median distance to the 7th neighbour.
-        On the graph r is the mean distance to the n_neighbors-th neighbour.
-    kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+        Width of the Gaussian; r is the median distance to the 7th neighbour (for anchors, among
+        four times as many points as anchors). For a spectral kernel the width of the graph's
+        weights, r the mean distance to the n_neighbors-th neighbour. Not "local" on a graph or on
+        anchors.
+    affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
 
     Attributes
     ----------
     labels_ : int array (n_samples,)
-    affinity_matrix_ : array (n_samples, n_samples), the propagated affinity, >= 0
+    affinity_matrix_ : array, csr_array or AnchoredMatrix (n_samples, n_samples)
+        The propagated affinity, >= 0.
     embedding_ : array (n_samples, n_clusters), unit rows
     algorithm_ : "a" or "b", the one used
     violations_ : list of Pair, the constraints not kept
@@ -56,7 +72,6 @@ class PropagatedSpectralClustering(SpectralClusterer):
 
     _parameter_constraints: ClassVar[dict] = {
         **SpectralClusterer._parameter_constraints,
-        "affinity": [StrOptions({"rbf", "precomputed"} | GRAPH_KERNELS)],
         "algorithm": [StrOptions({"auto", "a", "b"})],
         "eps": [POSITIVE, tuple, list],
     }
@@ -71,7 +86,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         affinity="rbf",
         n_neighbors=10,
         sigma="2r",
-        kernel_params=None,
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -82,7 +97,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.sigma = sigma
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
@@ -95,28 +110,68 @@ class PropagatedSpectralClustering(SpectralClusterer):
             )
         return eps
 
+    def _prepare(self, X, rng):
+        if self.affinity not in ("anchors", "nearest_neighbors"):
+            instead = 'use affinity="nearest_neighbors" or "anchors"'
+            check_memory(X.shape[0], np.float64, copies=4, instead=instead)
+            X = X.astype(np.float64)  # float32 would hide what links leave
+        super()._prepare(X, rng)
+
+    def _graph_sigma(self):
+        # the links act through a covariance of its own width; the graph only says where
+        return "r" if self.affinity in ("anchors", "nearest_neighbors") else self.sigma
+
     def _learn(self, X, links, rng):
         eps_must, eps_cannot = self._eps()
-        check_memory(X.shape[0], np.float64, copies=4, instead="use CCSKL, which is sparse")
         self.algorithm_ = self.algorithm
         if self.algorithm == "auto":
             self.algorithm_ = "a" if self.n_clusters == 2 else "b"
-        self._graph_ = self._graph(X.astype(np.float64))  # float32 would hide what links leave
+        told = {"algorithm": self.algorithm_, "eps_must": eps_must, "eps_cannot": eps_cannot}
+        learn = {"anchors": self._on_anchors, "nearest_neighbors": self._on_edges}
+        W = learn.get(self.affinity, self._on_all_pairs)(X, links.merged(), told)
+        self.affinity_matrix_ = W
+        self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
+        return self._partition(rng)
+
+    def _on_all_pairs(self, X, links, told):
         K = self._graph_.W
         K = K.toarray() if sparse.issparse(K) else K
-        self._propagated = propagate(
-            K, *links.merged().arrays(),
-            algorithm=self.algorithm_, eps_must=eps_must, eps_cannot=eps_cannot,
+        self._propagated = propagate(K, *links.arrays(), **told)
+        return self._propagated.A.astype(X.dtype, copy=False)
+
+    def _on_edges(self, X, links, told):
+        W = self._graph_.W
+        kernel = GaussianKernel(X, resolve_sigma(self.sigma, self._graph_.median_scale))
+        i, j, sign, weight = links.arrays()
+        check_cost(
+            X.shape[0], memory=propagation_memory(W, i, j, sign, algorithm=self.algorithm_),
+            instead='use affinity="anchors"',
         )  # fmt: skip
-        self.affinity_matrix_ = self._propagated.A.astype(X.dtype, copy=False)
-        self._basis = spectral_basis(self.affinity_matrix_, self.n_clusters, rng)
-        return self._partition(unit_rows(self._basis.vectors), rng)
+        self._propagated = propagate_edges(kernel, W, i, j, sign, weight, **told)
+        return self._propagated.A
+
+    def _on_anchors(self, X, links, told):
+        graph = self._graph_
+        few = take_rows(
+            X, spaced(graph.sample, min(len(graph.sample), POINTS * graph.W.G.shape[0]))
+        )
+        sigma = resolve_sigma(self.sigma, median_scale(few.astype(np.float64)))
+        K_A = GaussianAffinity(graph.anchors.astype(np.float64), sigma).W
+        i, j, sign, weight = links.arrays()
+        core = propagate_core(K_A, graph.Z[i], graph.Z[j], sign, weight, **told)
+        return graph.W.with_core(core)
 
     def _assign(self, X):
-        # A is linear in the scale of a row of K and unit rows forget it: P serves for K
-        P = self._graph_.rows(X.astype(np.float64)).P
-        A = self._propagated.rows(P.toarray() if sparse.issparse(P) else P)
-        degree = A.sum(axis=1)
-        P = np.divide(A, degree[:, None], out=np.zeros_like(A), where=degree[:, None] > 0)
-        V = extend(self._basis, P, np.ones(len(A), dtype=A.dtype))
+        if self.affinity == "anchors":
+            return super()._assign(X)
+        if self.affinity == "nearest_neighbors":
+            A = self._propagated.rows(X, self._graph_.nearest(X).indices)
+            degree = A.sum(axis=1)
+            P = (sparse.diags_array(inverse(degree)) @ A).tocsr()
+        else:
+            # A is linear in the scale of a row of K and unit rows forget it: P serves for K
+            P = self._graph_.rows(X.astype(np.float64)).P
+            A = self._propagated.rows(P.toarray() if sparse.issparse(P) else P)
+            P = A * inverse(A.sum(axis=1))[:, None]
+        V = extend(self._basis, P, np.ones(P.shape[0], dtype=P.dtype))
         return nearest_centre(unit_rows(V), self._centres)

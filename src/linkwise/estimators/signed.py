@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.embedding.signed import mix_constraints, two_way_labels
-from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
+from linkwise.embedding.spectral import extend, spectral_basis
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
 from linkwise.partition.kmeans import by_appearance
@@ -32,7 +32,7 @@ class SignedSpectralClustering(SpectralClusterer):
     two_way : {"auto", "first", "second", "kmeans"}
         For two clusters: the sign of which eigenvector. The paper's rule is "second"; "auto"
         takes the one that keeps more constraints; "kmeans" treats two like any other number.
-    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class SignedSpectralClustering(SpectralClusterer):
         affinity="nearest_neighbors",
         n_neighbors=20,
         sigma="r",
-        kernel_params=None,
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -72,7 +72,7 @@ class SignedSpectralClustering(SpectralClusterer):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.sigma = sigma
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
@@ -88,7 +88,6 @@ class SignedSpectralClustering(SpectralClusterer):
                 ConstraintWarning,
                 stacklevel=3,
             )
-        self._graph_ = self._graph(X)
         W = self._graph_.W
         if not plain:
             W = mix_constraints(
@@ -99,11 +98,11 @@ class SignedSpectralClustering(SpectralClusterer):
         self.eigenvalues_ = 1 - self._basis.values
         self._column = None
         if plain or self.n_clusters != 2 or self.two_way == "kmeans":
-            return self._partition(unit_rows(self._basis.vectors), rng)
+            return self._partition(rng)
         return self._two_way(links)
 
     def _two_way(self, links):
-        Z = self.embedding_ = self._basis.vectors
+        Z = self.embedding_ = np.asarray(self._basis.vectors)
 
         def kept(labels):
             return links.weight[~links.violated(labels)].sum()

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from linkwise.embedding.spectral import additive_basis, spectral_basis, unit_rows
+from linkwise.embedding.spectral import additive_basis, spectral_basis
 from linkwise.estimators._base import Traits
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.kernel.imposition import impose
@@ -21,7 +21,7 @@ class SpectralLearning(SpectralClusterer):
     n_clusters : int
     normalization : {"symmetric", "additive"}
         The usual D^-1/2 W D^-1/2, or Kamvar's own (W + d_max I - D) / d_max. They can differ a lot.
-    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SpectralLearning(SpectralClusterer):
         affinity="nearest_neighbors",
         n_neighbors=20,
         sigma="r",
-        kernel_params=None,
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -55,15 +55,14 @@ class SpectralLearning(SpectralClusterer):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.sigma = sigma
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
 
     def _learn(self, X, links, rng):
-        self._graph_ = self._graph(X)
         i, j, sign, _ = links.arrays()
         W = self.affinity_matrix_ = impose(self._graph_.W, i, j, sign)
         basis = spectral_basis if self.normalization == "symmetric" else additive_basis
         self._basis = basis(W, self.n_clusters, rng)
-        return self._partition(unit_rows(self._basis.vectors), rng)
+        return self._partition(rng)

@@ -4,10 +4,11 @@ from typing import ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise.blocks.rows import LazyRows
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE
 from linkwise.estimators._spectral import SpectralClusterer
-from linkwise.kernel.spectral_regularisation import fit_matrix, matrix_root
+from linkwise.kernel.spectral_regularisation import diagonal_errors, fit_matrix, matrix_root
 
 
 class SpectralRegularization(SpectralClusterer):
@@ -32,7 +33,7 @@ class SpectralRegularization(SpectralClusterer):
     diagonal : {"balanced", "paper"}
         Weight of the n terms that ask for unit self-similarity: all together as much as the
         pairs, or one each.
-    affinity, n_neighbors, sigma, kernel_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class SpectralRegularization(SpectralClusterer):
         affinity="nearest_neighbors",
         n_neighbors=20,
         sigma="r",
-        kernel_params=None,
+        affinity_params=None,
         n_init=10,
         on_conflict="raise",
         random_state=None,
@@ -78,26 +79,35 @@ class SpectralRegularization(SpectralClusterer):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.sigma = sigma
-        self.kernel_params = kernel_params
+        self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
-        k, m = self.n_clusters, min(self.n_components, X.shape[0])
-        self._graph_ = self._graph(X)
+    def _prepare(self, X, rng):
+        super()._prepare(X, rng)
         self.affinity_matrix_ = self._graph_.W
-        self._basis = spectral_basis(self._graph_.W, m if links else max(m, k), rng)
+        m = min(max(self.n_components, self.n_clusters), X.shape[0])
+        self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
+        self._errors = diagonal_errors(LazyRows(self._basis.vectors, self._first))
+
+    def _first(self, V):
+        """Return the eigenvectors that the matrix recombines."""
+        return V[:, : self.n_components]
+
+    def _learn(self, X, links, rng):
         self._root = None
         if links:
             self.matrix_, self.shrinkage_ = fit_matrix(
-                self._basis.vectors, *links.arrays(), n_clusters=k, shrinkage=self.shrinkage,
-                diagonal=self.diagonal, rng=rng,
+                LazyRows(self._basis.vectors, self._first), *links.arrays(),
+                n_clusters=self.n_clusters, shrinkage=self.shrinkage, diagonal=self.diagonal,
+                errors=self._errors, rng=rng,
             )  # fmt: skip
-            self._root = matrix_root(self.matrix_).astype(X.dtype) * X.shape[0] ** 0.5
-        return self._partition(self._embed(self._basis.vectors), rng)
+            root = matrix_root(self.matrix_) * X.shape[0] ** 0.5
+            self._root = root.astype(self._basis.vectors.dtype)
+        return self._partition(rng)
 
     def _embed(self, V):
         if self._root is None:
             return unit_rows(V[:, : self.n_clusters])
-        return (V @ self._root).astype(V.dtype, copy=False)  # F M^1/2
+        return (self._first(V) @ self._root).astype(V.dtype, copy=False)  # F M^1/2

@@ -1,7 +1,8 @@
 """Affinities: a matrix over the given points, and the same rule for new ones.
 
 An affinity has ``W``, symmetric (n, n), and ``rows(X_new)``, which gives for new points the
-weights to the given ones. Weights far from everything underflow; rows are therefore returned as
+weights to the given ones; also ``order``, a permutation of the points that puts neighbours side by
+side, or None. Weights far from everything underflow; rows are therefore returned as
 P, the weights divided by their sum (taken in logarithms, never 0 / 0), beside that sum.
 """
 
@@ -43,10 +44,13 @@ class NeighbourAffinity:
     W is a csr_array with zero diagonal: O(n k) memory.
     """
 
-    def __init__(self, X, n_neighbors, sigma):
+    def __init__(self, X, n_neighbors, sigma, *, search="auto", metric="euclidean"):
         self.X, self.n_neighbors = X, n_neighbors
+        self.search, self.metric = search, metric
         k = n_neighbors if sigma != "local" else max(n_neighbors, LOCAL_NEIGHBOUR)
-        indices, distances = nearest_neighbours(X, k)
+        found = nearest_neighbours(X, k, search=search, metric=metric)
+        indices, distances = found.indices, found.distances
+        self.order, self.recall = found.order, found.recall
         self.sigma, self.scales = sigma, None
         if sigma == "local":
             self.scales = local_scales(distances)
@@ -55,11 +59,17 @@ class NeighbourAffinity:
         else:
             self.sigma = resolve_sigma(sigma, distances[:, -1].mean(dtype=np.float64))
             weights = gaussian(distances, self.sigma)
+        seventh = distances[:, min(LOCAL_NEIGHBOUR, distances.shape[1]) - 1]
+        self.median_scale = float(np.median(seventh)) or 1.0
         self.W = symmetrise(indices, weights)
 
-    def rows(self, X_new):
+    def nearest(self, X_new):
+        """Return the neighbours of new points among the given ones."""
         k = self.n_neighbors if self.scales is None else max(self.n_neighbors, LOCAL_NEIGHBOUR)
-        indices, distances = nearest_neighbours(self.X, k, queries=X_new)
+        return nearest_neighbours(self.X, k, queries=X_new, search=self.search, metric=self.metric)
+
+    def rows(self, X_new):
+        indices, distances, *_ = self.nearest(X_new)
         if self.scales is None:
             exponent = -0.5 * (distances / distances.dtype.type(self.sigma)) ** 2
         else:
@@ -85,6 +95,8 @@ def squared_distances(X, Y=None):
 
 class GaussianAffinity:
     """The dense Gaussian kernel with unit diagonal: n^2 memory."""
+
+    order = None
 
     def __init__(self, X, sigma):
         self.X, self.sigma, self.scales = X, sigma, None
@@ -122,6 +134,8 @@ class GaussianAffinity:
 class PrecomputedAffinity:
     """An affinity matrix given by the user, dense or sparse."""
 
+    order = None
+
     def __init__(self, W):
         self.W = W
 
@@ -136,7 +150,7 @@ class PrecomputedAffinity:
         return Rows(inverse[:, None] * W_new, degree)
 
 
-def build_affinity(X, affinity, *, n_neighbors, sigma):
+def build_affinity(X, affinity, *, n_neighbors, sigma, options=None):
     """Return the affinity that the estimators' parameters name.
 
     Parameters
@@ -145,9 +159,10 @@ def build_affinity(X, affinity, *, n_neighbors, sigma):
     affinity : "nearest_neighbors", "rbf" or "precomputed"
     n_neighbors : int, of the neighbour graph
     sigma : number, "r", a multiple such as "0.5r", or "local"
+    options : dict or None, ``search`` and ``metric`` of the neighbour graph
     """
     if affinity == "nearest_neighbors":
-        return NeighbourAffinity(X, n_neighbors, sigma)
+        return NeighbourAffinity(X, n_neighbors, sigma, **(options or {}))
     if affinity == "rbf":
         return GaussianAffinity(X, sigma)
     return PrecomputedAffinity(X)

@@ -1,8 +1,8 @@
-"""The k nearest neighbours of every point, exactly.
+"""The k nearest neighbours of every point, exactly or nearly so.
 
-Euclidean distances are taken in blocks by scikit-learn's compiled search (a k-d tree in a few
-dimensions, blocked products elsewhere): O(n^2 d) time at worst, O(n k) memory, the n x n matrix
-is never held. Three things are put right afterwards:
+The exact search takes Euclidean distances in blocks by scikit-learn's compiled search (a k-d tree
+in a few dimensions, blocked products elsewhere): O(n^2 d) time at worst, O(n k) memory, the n x n
+matrix is never held. Three things are put right afterwards:
 
 * |x|^2 + |y|^2 - 2 x.y loses all its digits when x and y are close and far from the origin.
   The points are centred first, and the distances where cancellation bites are taken again
@@ -15,6 +15,15 @@ is never held. Three things are put right afterwards:
   cannot be told apart; and of more than ``MARGIN`` points tied at the last place an arbitrary
   choice is kept.)
 * A point is not its own neighbour, even where others stand at distance 0 from it.
+
+The approximate search (``approximate``) compares each point with the points of the cells around
+it: time about O(n d), and one or two of a hundred neighbours are missed. It says beforehand how
+many; where that is too many (noise of many dimensions has no cells) and n is not too large, the
+exact search is done instead. Both go block by block, so that an interrupt is heard within a second
+or so.
+
+Cosine distances, 1 - cos, are half the squared Euclidean distances of the points divided by their
+lengths. A point of length 0 is at distance 1 from every other.
 """
 
 from typing import NamedTuple
@@ -24,15 +33,29 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+from linkwise.blocks import run_blocks
+from linkwise.graph.approximate import build_index, search_index
+from linkwise.graph.cells import blocks_of, spread_sample
+from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
+
 MARGIN = 4
 TREE_DIMENSIONS = 8  # a k-d tree wins up to about here
 CANCELLATION = 1e-6  # d^2 / (|x|^2 + |y|^2) below which six of sixteen digits are gone
 LOST = 1e-12  # ... and below which a product may have missed a neighbour
 
 
+BLOCK_COST = 2e10  # multiplications in one compiled call: about a second
+EXACT_COST = 3e9  # n q d up to which the exact search is about as fast
+FALLBACK_COST = 2e12  # ... and up to which it is done where the approximate one finds too little
+LEAST_RECALL = 0.9
+FEW_POINTS, EXACT_POINTS = 8192, 2048
+
+
 class Neighbours(NamedTuple):
     indices: np.ndarray  # (n, k) row numbers, nearest first
     distances: np.ndarray  # (n, k)
+    order: np.ndarray | None  # (n,) the rows of X with neighbours side by side; None if exact
+    recall: float  # share of the true neighbours found, estimated on a sample; 1 if exact
 
 
 def centre_of(X):
@@ -77,23 +100,22 @@ def _tie_breaker(X):
     return np.asarray(X @ direction).ravel()
 
 
-def nearest_neighbours(X, k, *, queries=None):
-    """Return the k nearest rows of X for every row of X, or of ``queries``.
+def _compiled_search(X, Q, k, tree, progress):
+    """Return distances and indices of scikit-learn's search, a second's work at a time."""
+    search = NearestNeighbors(n_neighbors=k, algorithm="kd_tree" if tree else "brute").fit(X)
+    n, d = X.shape
+    rows = 4096 if tree else int(min(max(BLOCK_COST / (n * (d + 50)), 256), 65536))
+    parts = []
+    for part in blocks_of(Q.shape[0], rows):
+        parts.append(search.kneighbors(Q[part]))
+        if progress is not None:
+            progress(part.stop)
+    return tuple(np.concatenate(both) for both in zip(*parts, strict=True))
 
-    Parameters
-    ----------
-    X : array or csr_array (n, d)
-    k : int >= 1; at most n - 1 neighbours (n for queries) exist and are returned
-    queries : array or csr_array (q, d) or None
-        None means the rows of X themselves, none of which is its own neighbour.
 
-    Returns
-    -------
-    Neighbours, both arrays (n, k) or (q, k), distances in the dtype of X
-    """
+def _exact(X, k, queries, progress):
     n, d = X.shape
     own = queries is None
-    k = min(k, n - 1 if own else n)
     dense = not sparse.issparse(X)
     Q = X if own else queries
     if dense:
@@ -102,8 +124,7 @@ def nearest_neighbours(X, k, *, queries=None):
         Q = X if own else Q - centre
     wanted = min(n, k + own + MARGIN)
     tree = dense and d <= TREE_DIMENSIONS
-    search = NearestNeighbors(n_neighbors=wanted, algorithm="kd_tree" if tree else "brute").fit(X)
-    distances, indices = search.kneighbors(Q)
+    distances, indices = _compiled_search(X, Q, wanted, tree, progress)
     distances = distances.astype(np.float64)
 
     norms, query_norms = _squared_norms(X), _squared_norms(Q)
@@ -122,4 +143,140 @@ def nearest_neighbours(X, k, *, queries=None):
     order = np.lexsort((_tie_breaker(X)[indices], coarse), axis=1)[:, :k]
     indices = np.take_along_axis(indices, order, axis=1)
     distances = np.take_along_axis(distances, order, axis=1)
-    return Neighbours(indices, distances.astype(X.dtype))
+    return Neighbours(indices, distances.astype(X.dtype), None, 1.0)
+
+
+def _among_few(X, k, queries, seed, progress):
+    """Return the neighbours of very many queries among a few thousand points."""
+    plan = plan_anchors(X, k, sample=queries[spread_sample(queries, 4096, seed)], seed=seed)
+    parts, done = [], 0
+    for part in run_blocks(
+        lambda part: nearest_anchors(queries[part], plan), blocks_of(len(queries), 1 << 15)
+    ):
+        parts.append(part)
+        done += len(part.indices)
+        if progress is not None:
+            progress(done)
+    indices, squared = (np.concatenate(both) for both in zip(*parts, strict=True))
+    return Neighbours(indices.astype(np.intp), np.sqrt(squared), None, plan.recall)
+
+
+def _cost(X, q):
+    """Return the multiplications of an exact search; choosing the least counts as fifty more."""
+    n, d = X.shape
+    return float(n) * q * ((X.nnz / n if sparse.issparse(X) else d) + 50)
+
+
+def _approximate(X, k, queries, seed, progress):
+    q = X.shape[0] if queries is None else queries.shape[0]
+    if queries is not None and X.shape[0] <= FEW_POINTS and not sparse.issparse(X):
+        return _among_few(X, k, queries, seed, progress)
+    index = build_index(X, k, centre=centre_of(X), seed=seed)
+    if index.recall < LEAST_RECALL and _cost(X, q) <= FALLBACK_COST:
+        return _exact(X, k, queries, progress)
+    found = search_index(index, k, queries=queries, progress=progress)
+    return Neighbours(found.indices, np.sqrt(found.squared), found.order, found.recall)
+
+
+def _unit_rows(X):
+    """Return the rows divided by their lengths, and which have length 0.
+
+    One more column holds 1 for rows of length 0 and 0 for others: their squared distance to every
+    unit row is then 2, which is cosine distance 1.
+    """
+    largest = abs(X).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(X) else largest
+    inverse = sparse.diags_array(1 / np.where(largest > 0, largest, 1))
+    scaled = inverse @ X  # so that squares neither overflow nor vanish
+    length = np.sqrt(_squared_norms(scaled))
+    empty = length == 0
+    unit = sparse.diags_array(1 / np.where(empty, 1, length)) @ scaled
+    column = empty[:, None].astype(X.dtype)
+    if sparse.issparse(X):
+        return sparse.hstack((unit, sparse.csr_array(column)), format="csr", dtype=X.dtype), empty
+    return np.hstack((unit, column), dtype=X.dtype), empty
+
+
+def _by_cosine(X, k, queries, find):
+    """Return neighbours by cosine, found as Euclidean ones of unit rows."""
+    X, empty = _unit_rows(X)
+    if queries is not None:
+        queries, empty = _unit_rows(queries)
+    found = find(X, k, queries)
+    distances = found.distances**2 / 2
+    distances[empty] = 1  # to each other too
+    return found._replace(distances=distances)
+
+
+def _cheap(X, q):
+    """Return whether the exact search of q rows is about as fast as the approximate one."""
+    n, d = X.shape
+    few_dimensions = d <= 3 and not sparse.issparse(X)
+    return n <= EXACT_POINTS or few_dimensions or _cost(X, q) <= EXACT_COST
+
+
+def nearest_neighbours(
+    X, k, *, queries=None, metric="euclidean", search="auto", seed=0, progress=None
+):
+    """Return the k nearest rows of X for every row of X, or of ``queries``.
+
+    Parameters
+    ----------
+    X : array or csr_array (n, d)
+    k : int >= 1; at most n - 1 neighbours (n for queries) exist and are returned
+    queries : array or csr_array (q, d) or None
+        None means the rows of X themselves, none of which is its own neighbour.
+    metric : "euclidean" or "cosine" (1 - cos, as scikit-learn has it)
+    search : "exact", "approximate" or "auto"
+        "auto" is exact where that is about as fast, and approximate beyond. ``recall`` of the
+        result says what the approximate search found of a sample; it is 1 if the search was exact.
+    seed : int, of the approximate search
+    progress : callable or None, told the number of rows finished so far
+
+    Returns
+    -------
+    Neighbours, indices and distances (n, k) or (q, k), distances in the dtype of X
+    """
+    if metric not in ("euclidean", "cosine"):
+        raise ValueError(f'metric must be "euclidean" or "cosine"; got {metric!r}')
+    if search not in ("exact", "approximate", "auto"):
+        raise ValueError(f'search must be "exact", "approximate" or "auto"; got {search!r}')
+    n = X.shape[0]
+    k = min(k, n - 1 if queries is None else n)
+    if search == "auto":
+        search = "exact" if _cheap(X, n if queries is None else queries.shape[0]) else "approximate"
+    if 2 * k >= n:  # nearly all are neighbours: there is nothing to leave out
+        search = "exact"
+
+    def find(X, k, queries):
+        if search == "exact":
+            return _exact(X, k, queries, progress)
+        return _approximate(X, k, queries, seed, progress)
+
+    return find(X, k, queries) if metric == "euclidean" else _by_cosine(X, k, queries, find)
+
+
+def neighbour_recall(X, neighbours, *, sample=256, seed=0, metric="euclidean"):
+    """Return the share of the true neighbours of the rows of X that were found.
+
+    Parameters
+    ----------
+    X : array or csr_array (n, d)
+    neighbours : Neighbours of the rows of X
+    sample : int, rows whose neighbours are searched exactly
+    seed : int, of the sample
+    metric : "euclidean" or "cosine"
+
+    Returns
+    -------
+    float in [0, 1]; a neighbour as near as the true k-th counts as found
+    """
+    n, k = neighbours.indices.shape
+    rows = np.random.default_rng(seed).choice(n, min(sample, n), replace=False)
+    exact = nearest_neighbours(
+        X, min(k + 1, n), queries=X[rows], metric=metric, search="exact"
+    )  # the row itself, or one equal to it, is the first
+    last = exact.distances[:, k].astype(np.float64)
+    tolerance = 1e-5 if X.dtype == np.float32 else 1e-9
+    found = neighbours.distances[rows] <= (last * (1 + tolerance))[:, None]
+    return float(found.mean())

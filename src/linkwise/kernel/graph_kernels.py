@@ -27,14 +27,13 @@ from scipy.special import ive
 
 from linkwise.graph.affinity import NeighbourAffinity, Rows
 from linkwise.graph.laplacian import normalise
-from linkwise.kernel.exhaustive import diffuse
+from linkwise.kernel.exhaustive import COLUMNS, diffuse, unit_columns
 
 DEFAULTS: dict[str, dict] = {
     "regularized_laplacian": {"t": 3.0},
     "heat": {"t": 20.0},
     "random_walk": {"a": 2.0, "p": 20},
 }
-COLUMNS = 256
 
 
 def regularized_laplacian(S, B, *, t):
@@ -108,9 +107,7 @@ def graph_kernel(W, kind, **params):
     K = np.empty((n, n), dtype=W.dtype)
     for start in range(0, n, COLUMNS):
         stop = min(start + COLUMNS, n)
-        B = np.zeros((n, stop - start), dtype=W.dtype)
-        B[np.arange(start, stop), np.arange(stop - start)] = 1
-        K[:, start:stop] = operator @ B
+        K[:, start:stop] = operator @ unit_columns(n, np.arange(start, stop), W.dtype)
     K += K.T
     K /= 2
     return np.maximum(K, 0, out=K)
@@ -121,6 +118,8 @@ class GraphKernelAffinity:
 
     A new point has the mean of the rows of its neighbours.
     """
+
+    order = None
 
     def __init__(self, X, kind, *, n_neighbors, sigma, params):
         self.graph = NeighbourAffinity(X, n_neighbors, sigma)

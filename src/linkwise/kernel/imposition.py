@@ -13,26 +13,32 @@ is learnt about pairs that were not mentioned. Cost: that of the graph.
 import numpy as np
 from scipy import sparse
 
+from linkwise.graph.anchors import AnchoredMatrix
+
 
 def impose(W, i, j, sign):
-    """Return W' of Eq. (1), dense or csr_array as W is.
+    """Return W' of Eq. (1), of the kind that W is.
 
     Parameters
     ----------
-    W : array or csr_array (n, n), symmetric, >= 0
+    W : array, csr_array or AnchoredMatrix (n, n), symmetric, >= 0
     i, j : int arrays (s,)
     sign : array (s,), +1 must-link, -1 cannot-link; where a pair has both, the later one counts
     """
     most = max(1, W.max())
     value = np.where(sign > 0, most, 0).astype(W.dtype)
     rows, columns, values = np.r_[i, j], np.r_[j, i], np.r_[value, value]
+    keys = np.r_[i * W.shape[0] + j, j * W.shape[0] + i]
+    _, last = np.unique(keys[::-1], return_index=True)  # each entry once, the later one
+    last = len(keys) - 1 - last
+    if isinstance(W, AnchoredMatrix):
+        rows, columns = rows[last], columns[last]
+        change = values[last] - W.entries(rows, columns)
+        return W + sparse.csr_array((change, (rows, columns)), shape=W.shape)
     if not sparse.issparse(W):
         W = W.copy()
         W[rows, columns] = values
         return W
-    keys = np.r_[i * W.shape[0] + j, j * W.shape[0] + i]
-    _, last = np.unique(keys[::-1], return_index=True)  # each entry once, the later one
-    last = len(keys) - 1 - last
     entries = (np.ones(len(last), dtype=W.dtype), (rows[last], columns[last]))
     named = sparse.csr_array(entries, shape=W.shape)
     imposed = sparse.csr_array((values[last], (rows[last], columns[last])), shape=W.shape)

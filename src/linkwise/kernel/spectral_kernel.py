@@ -13,39 +13,67 @@ sum puts nearly all weight on the first, constant vector. With ``diagonal="balan
 have the same total weight.
 
 F has entries of order n^-1/2 and b is of order n; in between F is scaled by n^1/2 so that no
-tolerance depends on n. Cost: O((n + s) m^2) time, O((n + s) m) memory for s pairs; K is never
-formed. Equation numbers are the paper's.
+tolerance depends on n. The n rows are reduced to m + 1 by `diagonal_terms`, block by block: they do
+not depend on the constraints, and are kept when these change. Cost: O((n + s) m^2) time for s
+pairs, O(m^2) memory beside F; K is never formed. Equation numbers are the paper's.
 
 [1] Li & Liu, Constrained clustering by spectral kernel learning, ICCV 2009.
 """
 
 import numpy as np
 
-from linkwise.linalg.monotone import monotone_least_squares
+from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.rows import read_block, row_blocks, take_rows
+from linkwise.linalg.monotone import gram_root, monotone_least_squares
 
 
-def fit_spectrum(F, i, j, sign, weight, *, diagonal="balanced"):
+def diagonal_terms(F):
+    """Return the n terms (K_ii - 1)^2 of Eq. (6) as m + 1 rows: array (m + 1, m + 1).
+
+    The last column is the target; F is scaled by n^1/2.
+
+    Parameters
+    ----------
+    F : array (n, m), or rows computed when asked for
+    """
+    n, m = F.shape
+
+    def products(part):
+        Y = np.ones((part.stop - part.start, m + 1))
+        Y[:, :m] = read_block(F, part)
+        Y[:, :m] *= Y[:, :m]
+        Y[:, :m] *= n
+        return Y.T @ Y
+
+    return gram_root(sum(run_blocks(products, row_blocks(n, m, 8))))
+
+
+def fit_spectrum(F, i, j, sign, weight, *, n_components=None, diagonal="balanced", terms=None):
     """Return the eigenvalues b of the spectral kernel nearest to the constraints.
 
     Parameters
     ----------
-    F : array (n, m), orthonormal eigenvectors, smoothest first
+    F : array (n, m), or rows computed when asked for: orthonormal eigenvectors, smoothest first
     i, j : int arrays (s,), the two ends of each pair
     sign : array (s,), +1 must-link, -1 cannot-link
     weight : array (s,), >= 0, enters squared
+    n_components : int or None, how many of the m vectors to use, from the first on
     diagonal : "balanced" or "paper"
         Weight of the n diagonal terms: all together as much as the pairs, or one each.
+    terms : what `diagonal_terms` returned for F, or None
 
     Returns
     -------
-    array (m,), non-increasing, >= 0, float64
+    array (n_components,), non-increasing, >= 0, float64
     """
-    n = F.shape[0]
+    n, m = F.shape
+    m = m if n_components is None else min(m, n_components)
     most = max(1.0, weight.max(initial=0))  # huge weights must not overflow when squared
     weight = weight / most
-    Y = F.astype(np.float64) * np.sqrt(n)  # (n, m)
     total = np.sum(weight**2)
     c_ii = np.sqrt(total / n) if diagonal == "balanced" and total > 0 else 1 / most
-    rows = np.concatenate([c_ii * Y * Y, weight[:, None] * Y[i] * Y[j]])  # c y_ij, Eq. (14)
-    target = np.concatenate([np.full(n, c_ii), weight * (sign > 0)])  # c t_ij
+    terms = c_ii * (diagonal_terms(F) if terms is None else terms)
+    products = (n * take_rows(F, i, np.float64) * take_rows(F, j, np.float64))[:, :m]
+    rows = np.concatenate([terms[:, :m], weight[:, None] * products])  # c y_ij, Eq. (14)
+    target = np.concatenate([terms[:, -1], weight * (sign > 0)])  # c t_ij
     return n * monotone_least_squares(rows, target)  # Eq. (15), (16)

@@ -23,6 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.rows import read_block, row_blocks, take_rows
+
 STRENGTHS = tuple(10.0**e for e in range(-3, 4))  # tried for h, times the total weight of pairs
 FOLDS = 5
 FEWEST = 30  # pairs for a cross-validation
@@ -38,6 +41,10 @@ class Quadratic(NamedTuple):
 
     def __add__(self, other):
         return Quadratic(self.H + other.H, self.b + other.b, self.c + other.c)
+
+    def times(self, c):
+        """Return the function c times as steep."""
+        return Quadratic(c * self.H, c * self.b, c * self.c)
 
     def __call__(self, x):
         return float(x @ self.H @ x - 2 * self.b @ x + self.c)
@@ -57,20 +64,30 @@ def unpack(x, m):
     return M + np.triu(M, 1).T
 
 
-def squared_errors(Y, i, j, target, c):
+def squared_errors(Y_i, Y_j, target, c):
     """Return sum c^2 (y_i^T M y_j - target)^2, Eq. (2), as a Quadratic, in blocks of rows."""
-    m = Y.shape[1]
+    m = Y_i.shape[1]
     size = m * (m + 1) // 2
-    H, b, constant = np.zeros((size, size)), np.zeros(size), 0.0
-    for start in range(0, len(i), BLOCK):
+    q = Quadratic(np.zeros((size, size)), np.zeros(size), 0.0)
+    for start in range(0, len(Y_i), BLOCK):
         part = slice(start, start + BLOCK)
-        outer = Y[i[part], :, None] * Y[j[part], None, :]  # (block, m, m)
+        outer = Y_i[part, :, None] * Y_j[part, None, :]  # (block, m, m)
         rows = c[part, None] * pack((outer + outer.transpose(0, 2, 1)) / 2)
         aim = c[part] * target[part]
-        H += rows.T @ rows
-        b += rows.T @ aim
-        constant += float(aim @ aim)
-    return Quadratic(H, b, constant)
+        q += Quadratic(rows.T @ rows, rows.T @ aim, float(aim @ aim))
+    return q
+
+
+def diagonal_errors(F):
+    """Return sum_i (K_ii - 1)^2 as a Quadratic, F scaled by sqrt(n); array or computed rows."""
+    n, m = F.shape
+
+    def block(part):
+        Y = np.sqrt(n) * read_block(F, part).astype(np.float64)
+        return squared_errors(Y, Y, np.ones(len(Y)), np.ones(len(Y)))
+
+    blocks = run_blocks(block, row_blocks(n, m * m, 8))
+    return sum(blocks, next(blocks))
 
 
 def project(x, m):
@@ -107,12 +124,11 @@ def _validated_strength(pairs, diagonal, prior, m, rng):
 
     For the choice each fit is the unconstrained minimum, moved to the nearest admissible M.
     """
-    Y, *columns = pairs
-    i, j, _, weight = columns
-    order = np.argsort((Y[i] + Y[j]) @ rng.standard_normal(m))  # by content, not by place
-    fold = np.empty(len(i), dtype=np.int64)
-    fold[order] = np.arange(len(i)) % FOLDS
-    parts = [squared_errors(Y, *(column[fold == f] for column in columns)) for f in range(FOLDS)]
+    Y_i, Y_j, _, weight = pairs
+    order = np.argsort((Y_i + Y_j) @ rng.standard_normal(m))  # by content, not by place
+    fold = np.empty(len(order), dtype=np.int64)
+    fold[order] = np.arange(len(order)) % FOLDS
+    parts = [squared_errors(*(column[fold == f] for column in pairs)) for f in range(FOLDS)]
     total = float(np.sum(weight**2))
 
     def loss(h, left_out):
@@ -129,16 +145,19 @@ def _validated_strength(pairs, diagonal, prior, m, rng):
     return STRENGTHS[weakest] * total
 
 
-def fit_matrix(F, i, j, sign, weight, *, n_clusters, shrinkage="auto", diagonal="paper", rng):
+def fit_matrix(
+    F, i, j, sign, weight, *, n_clusters, shrinkage="auto", diagonal="paper", errors=None, rng
+):
     """Return M of Eq. (2) and (3), in units where K = n F M F^T.
 
     Parameters
     ----------
-    F : array (n, m), orthonormal eigenvectors, smoothest first
+    F : array (n, m), or rows computed when asked for: orthonormal eigenvectors, smoothest first
     i, j, sign, weight : the pairs
     n_clusters : int, k of Eq. (3)
     shrinkage : "auto" or float, h of Eq. (3), in units of the total weight of the pairs
     diagonal : "paper" or "balanced", as in `fit_spectrum`
+    errors : what `diagonal_errors` returned for F, or None
     rng : numpy Generator, for the folds
 
     Returns
@@ -147,12 +166,11 @@ def fit_matrix(F, i, j, sign, weight, *, n_clusters, shrinkage="auto", diagonal=
     h : float, the shrinkage used, in units of the total weight of the pairs
     """
     n, m = F.shape
-    Y = F.astype(np.float64) * np.sqrt(n)
+    Y_i, Y_j = (np.sqrt(n) * take_rows(F, end, np.float64) for end in (i, j))
     x_0 = pack(np.diag((np.arange(m) < n_clusters) / n_clusters))
     total = float(np.sum(weight**2))
-    everyone = np.arange(n)
-    c_ii = np.sqrt(total / n) if diagonal == "balanced" else 1.0
-    unit = squared_errors(Y, everyone, everyone, np.ones(n), np.full(n, c_ii))
+    unit = diagonal_errors(F) if errors is None else errors
+    unit = unit.times(total / n) if diagonal == "balanced" else unit
     target = (sign > 0).astype(np.float64)
 
     def prior(h):
@@ -163,8 +181,8 @@ def fit_matrix(F, i, j, sign, weight, *, n_clusters, shrinkage="auto", diagonal=
     elif len(i) < FEWEST:  # too few to ask: stay close to the plain method
         h = STRENGTHS[-1] * total
     else:
-        h = _validated_strength((Y, i, j, target, weight), unit, prior, m, rng)
-    q = unit + squared_errors(Y, i, j, target, weight) + prior(h)
+        h = _validated_strength((Y_i, Y_j, target, weight), unit, prior, m, rng)
+    q = unit + squared_errors(Y_i, Y_j, target, weight) + prior(h)
     M = unpack(minimise(q, m, x_0), m)
     return M, h / total
 

@@ -16,6 +16,12 @@ from scipy import linalg
 from scipy.optimize import nnls
 
 
+def gram_root(G):
+    """Return R with R^T R = G, for a positive semi-definite G: rows that stand for many."""
+    values, vectors = linalg.eigh(G)
+    return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+
+
 def monotone_least_squares(A, t):
     """Return the b of Eq. (1), float64.
 

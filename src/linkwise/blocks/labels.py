@@ -1,0 +1,35 @@
+"""Labels on their way to a file: whole, or not at all."""
+
+import os
+import uuid
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+
+@contextmanager
+def new_labels(path, n):
+    """Yield an int array (n,) that becomes the .npy file ``path`` if nothing goes wrong.
+
+    Until then it is a file beside it, which an error removes. None yields None.
+    """
+    if path is None:
+        yield None
+        return
+    place = Path(path)
+    if place.suffix != ".npy":
+        raise ValueError(f"out={str(path)!r}: expected a name that ends in .npy")
+    if place.exists():
+        raise FileExistsError(f"out={str(path)!r} exists; name a new file, or remove it first")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"out={str(path)!r}: its folder does not exist; make it first")
+    beside = place.with_name(f".{uuid.uuid4().hex}.npy")
+    dtype = np.int32 if n < 2**31 else np.int64
+    try:
+        labels = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=(n,))
+        yield labels
+        labels.flush()
+        os.replace(beside, place)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,132 @@
+"""Where rows come from.
+
+Rows are anything with ``shape`` (n, d), ``dtype`` and row slicing: an array, a memory-mapped file,
+a data set in HDF5 or Zarr, rows computed when asked for. Blocks of them are read as arrays; the
+pages of a memory-mapped file are given back after each, so that a file larger than memory can be
+worked through.
+"""
+
+import mmap
+import os
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from linkwise.blocks.executor import run_blocks
+
+BLOCK_BYTES = 8 << 20  # of points in a block: small beside memory, large beside a call
+MOST_ROWS = 1 << 16
+
+
+def open_rows(X):
+    """Return X, or the memory-mapped array in the .npy file that X names."""
+    if not isinstance(X, str | os.PathLike):
+        return X
+    path = Path(X)
+    if not path.is_file():
+        raise FileNotFoundError(f"X={str(X)!r}: no such file; name a .npy file of shape (n, d)")
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(
+            f"X={str(X)!r} is not a readable .npy file ({error}); write it by numpy.save"
+        ) from error
+
+
+def is_external(X):
+    """Tell whether X are rows that need not fit in memory: not an array, a list or a table."""
+    if isinstance(X, np.memmap):
+        return True
+    if isinstance(X, np.ndarray | ComputedRows) or sparse.issparse(X) or hasattr(X, "iloc"):
+        return False
+    has = hasattr(X, "shape") and hasattr(X, "dtype") and hasattr(X, "__getitem__")
+    return has and not hasattr(X, "__dataframe__") and not hasattr(X, "__array_namespace__")
+
+
+def row_blocks(n, width, itemsize=4):
+    """Return slices that cover n rows of ``width`` numbers, a few MB each.
+
+    >>> row_blocks(5, 1 << 20)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    rows = min(MOST_ROWS, max(1, BLOCK_BYTES // (width * itemsize)))
+    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+
+
+def _give_back(X):
+    """Forget the pages of a memory-mapped file; they are read again when needed."""
+    base = getattr(X, "_mmap", None)
+    if base is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
+
+
+def read_block(X, part, dtype=None):
+    """Return the rows of a slice as an array of its own."""
+    rows = X[part]
+    if isinstance(X, np.memmap):
+        rows = np.array(rows, dtype=dtype)
+        _give_back(X)
+        return rows
+    return np.asarray(rows, dtype=dtype)
+
+
+def write_block(out, part, values):
+    """Write rows of an array or memory-mapped file."""
+    out[part] = values
+    _give_back(out)
+
+
+def take_rows(X, rows, dtype=None):
+    """Return listed rows; a file is read in its own order, each row once."""
+    rows = np.asarray(rows)
+    if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
+        return np.asarray(X[rows], dtype=dtype)
+    unique, place = np.unique(rows, return_inverse=True)
+    found = np.array(X[unique], dtype=dtype)
+    _give_back(X)
+    return found[place]
+
+
+class ComputedRows:
+    """Rows that are computed when asked for; ``np.asarray`` computes them all.
+
+    Subclasses give ``shape``, ``dtype`` and ``__getitem__`` of slices and of lists of rows.
+    """
+
+    ndim = 2
+    shape: tuple[int, int]
+    dtype: np.dtype
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        return computed(self).astype(dtype or self.dtype, copy=False)
+
+    def __getitem__(self, part):
+        raise NotImplementedError
+
+
+def computed(rows):
+    """Return computed rows as an array, block by block."""
+    out = np.empty(rows.shape, rows.dtype)
+
+    def fill(part):
+        out[part] = rows[part]
+
+    for _ in run_blocks(fill, row_blocks(*rows.shape)):
+        pass
+    return out
+
+
+class LazyRows(ComputedRows):
+    """A function of other rows: function(rows[part])."""
+
+    def __init__(self, rows, function):
+        self.rows, self.function = rows, function
+        self.shape = (rows.shape[0], self[slice(0, 1)].shape[1])
+        self.dtype = rows.dtype
+
+    def __getitem__(self, part):
+        return self.function(self.rows[part])

@@ -1,0 +1,284 @@
+"""A graph through anchors: every point knows the few anchors near it, and through them all others.
+
+With p anchors u_a, the centres of k-means on a sample of the points, and s of them nearest to x:
+
+    (1)  z_a(x) = exp(-|x - u_a|^2 / (2 sigma^2)) / sum over the s nearest, 0 for all other anchors
+    (2)  W = Z C Z^T                C = diag(l)^-1,  l_a = sum_i z_ia
+    (3)  d = Z C l                  the degrees; with the C of (2) all are 1
+
+W is positive semi-definite and has n^2 entries, none of which is ever formed: Z holds s numbers a
+row [1]. Constraints enter as a few further entries Q between the points they touch, W + Q, or
+as another core C. All that a spectral method needs of the n points is the p x p matrix
+
+    (4)  G = Z^T D^-1 Z,
+
+summed up in one pass over the rows; see `embedding.anchored`. A new point has its row z(x) by (1):
+the same map as for the given ones.
+
+Cost: O(n p d) for the search at worst, O(n s^2) for G; memory O(n s + p^2), the n s part in a
+scratch file where it is large.
+
+[1] Liu, He & Chang, Large graph construction for scalable semi-supervised learning, ICML 2010.
+"""
+
+import tempfile
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+
+from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
+from linkwise.blocks.sampling import content_sample
+from linkwise.graph.affinity import Rows
+from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
+from linkwise.graph.weights import resolve_sigma
+
+SAMPLE = 20  # rows of the sample for every anchor
+LEAST = 50_000  # rows of the sample that the graph keeps
+LLOYD = 5  # steps of k-means for the anchors
+IN_MEMORY = 1 << 30  # bytes of Z up to which it is held in memory
+GRAM_ROWS = 1 << 17
+
+
+class Interpolation:
+    """Z: for every row the numbers and weights of s anchors, in memory or in a scratch file."""
+
+    def __init__(self, indices, weights, p):
+        self.indices, self.weights = indices, weights
+        self.shape = (indices.shape[0], p)
+        self.dtype = weights.dtype
+
+    @classmethod
+    def empty(cls, n, p, s, dtype):
+        """Return a Z to be filled block by block."""
+        number = np.dtype(np.uint16 if p <= 1 << 16 else np.int32)
+        if n * s * (number.itemsize + dtype.itemsize) <= IN_MEMORY:
+            return cls(np.empty((n, s), number), np.empty((n, s), dtype), p)
+
+        def scratch(kind):
+            with tempfile.TemporaryFile() as file:  # it lasts as long as the map of it
+                return np.memmap(file, dtype=kind, mode="w+", shape=(n, s))
+
+        return cls(scratch(number), scratch(dtype), p)
+
+    def block(self, part):
+        """Return (indices, weights) of a slice or of listed rows."""
+        read = read_block if isinstance(part, slice) else take_rows
+        return read(self.indices, part), read(self.weights, part)
+
+    def __getitem__(self, part):
+        """Return rows of Z as a csr_array."""
+        return as_csr(*self.block(part), self.shape[1])
+
+
+def as_csr(indices, weights, p):
+    """Return the csr_array (b, p) of s numbers and weights a row."""
+    b, s = indices.shape
+    start = np.arange(b + 1, dtype=np.int32) * np.int32(s)
+    return sparse.csr_array((weights.ravel(), indices.astype(np.int32).ravel(), start), (b, p))
+
+
+def choose_anchors(sample, p, rng):
+    """Return at most p distinct anchors: the centres of a few steps of k-means from random rows."""
+    p = min(p, len(sample))
+    first = rng.choice(len(sample), p, replace=False)
+    model = KMeans(p, init=sample[first], n_init=1, max_iter=LLOYD, algorithm="lloyd")
+    with warnings.catch_warnings():  # fewer distinct points than p leave fewer anchors
+        warnings.simplefilter("ignore")
+        centres = model.fit(sample).cluster_centers_
+    return np.unique(centres.astype(sample.dtype), axis=0)
+
+
+def check_finite(X, rows):
+    """Refuse NaN and infinity in a block of rows with these numbers (a list or a range)."""
+    if np.isfinite(X.sum(dtype=np.float64)):
+        return
+    bad = ~np.isfinite(X).all(axis=1)
+    if bad.any():
+        row = rows[int(np.argmax(bad))]
+        raise ValueError(
+            f"Input X contains NaN or infinity, in row {row} first; remove or fill such rows"
+        )
+
+
+def weights_of(squared, sigma):
+    """Return z of Eq. (1) from squared distances (b, s), nearest first; rows sum to 1.
+
+    sigma None is local: the width of a row is the distance of its farthest anchor.
+    """
+    scale = squared[:, -1:] if sigma is None else squared.dtype.type(sigma) ** 2
+    exponent = squared - squared[:, :1]
+    exponent = np.divide(exponent, scale, out=np.zeros_like(exponent), where=exponent > 0)
+    z = np.exp(-0.5 * exponent)
+    return z / z.sum(axis=1, keepdims=True)
+
+
+class AnchorAffinity:
+    """The graph of Eq. (2) over rows in memory or in a file; `rows` is the map for new points."""
+
+    order = None
+
+    def __init__(self, X, *, n_anchors, n_nearest, sigma, rng):
+        n, d = X.shape
+        dtype = np.result_type(X.dtype, np.float32)
+        self.sample = content_sample(X, max(SAMPLE * n_anchors, LEAST), rng)
+        sample = take_rows(X, self.sample, dtype)
+        check_finite(sample, self.sample)
+        self.anchors = choose_anchors(
+            sample[:: max(1, len(sample) // (SAMPLE * n_anchors))], n_anchors, rng
+        )
+        self.s = min(n_nearest, len(self.anchors))
+        self.plan = plan_anchors(self.anchors, self.s)
+        near = nearest_anchors(sample, self.plan)[1]
+        r = float(np.sqrt(near[:, -1]).mean(dtype=np.float64))
+        self.sigma = None if sigma == "local" else resolve_sigma(sigma, r)
+        self.Z = Interpolation.empty(n, len(self.anchors), self.s, dtype)
+
+        def assign(part):
+            block = read_block(X, part, dtype)
+            check_finite(block, range(part.start, part.stop))
+            indices, weights = self.interpolate(block)
+            write_block(self.Z.indices, part, indices)
+            write_block(self.Z.weights, part, weights)
+
+        for _ in run_blocks(assign, row_blocks(n, d), label="anchors", total=n):
+            pass
+        self.W = AnchoredMatrix.of(self.Z)
+
+    def interpolate(self, X):
+        """Return (indices, weights) of the anchors of new points, (q, s) each."""
+        indices, squared = nearest_anchors(X, self.plan)
+        return indices, weights_of(squared, self.sigma)
+
+    def rows(self, X_new):
+        """Return z(x) of new points as P, csr_array (q, p)."""
+        Z = as_csr(*self.interpolate(np.ascontiguousarray(X_new)), len(self.anchors))
+        return Rows(Z, np.ones(Z.shape[0], dtype=Z.dtype))
+
+
+def gram(Z, inverse_degrees=None):
+    """Return G of Eq. (4), (p, p) float64, and l = Z^T 1, in one pass over the rows.
+
+    Parameters
+    ----------
+    Z : Interpolation
+    inverse_degrees : function (rows of Z, a csr_array) -> array (b,), or None for D = I
+    """
+    n, p = Z.shape
+    s = Z.indices.shape[1]
+    # each pair of slots once; the transpose adds the other order, and the second half of own ones
+    slots = [(a, b, 0.5 if a == b else 1) for a in range(s) for b in range(a, s)]
+
+    def add(part):
+        indices, weights = Z.block(part)
+        left = weights
+        if inverse_degrees is not None:
+            left = weights * inverse_degrees(as_csr(indices, weights, p))[:, None]
+        mass = np.bincount(indices.ravel(), weights=weights.ravel(), minlength=p)
+        place = indices.astype(np.int64)
+        half = np.bincount(
+            np.concatenate([place[:, a] * p + place[:, b] for a, b, _ in slots]),
+            weights=np.concatenate([left[:, a] * weights[:, b] * c for a, b, c in slots]),
+            minlength=p * p,
+        )
+        return half.reshape(p, p), mass
+
+    rows = max(GRAM_ROWS, p * p // 8)
+    parts = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+    half, mass = np.zeros((p, p)), np.zeros(p)
+    for more, more_mass in run_blocks(add, parts):
+        half += more
+        mass += more_mass
+    return half + half.T, mass
+
+
+class Touched(NamedTuple):
+    """Entries between the points that constraints touch."""
+
+    rows: np.ndarray  # (r,) sorted
+    Q: sparse.csr_array  # (r, r), symmetric
+
+
+class AnchoredMatrix:
+    """W = Z C Z^T + Q, of which only the factors exist; `toarray` is for small n.
+
+    A number multiplies it, a sparse array (n, n) is added to it: that is its Q.
+    """
+
+    __array_priority__ = 20.0  # NumPy and SciPy leave products and sums with it to it
+
+    def __init__(self, Z, core, mass, G, touched=None):
+        self.Z, self.core = Z, core  # core: (p,) for a diagonal C, or (p, p)
+        self.mass, self.G = mass, G  # l (p,), and G of Eq. (4) with the degrees of Z C Z^T
+        self.touched = touched
+        self.shape, self.dtype, self.ndim = (Z.shape[0],) * 2, Z.dtype, 2
+
+    @classmethod
+    def of(cls, Z):
+        """Return the matrix of Eq. (2)."""
+        G, mass = gram(Z)
+        return cls(Z, inverse(mass), mass, G)
+
+    def with_core(self, core):
+        """Return Z C Z^T with another C, (p, p)."""
+        reach = core @ self.mass
+        G, mass = gram(self.Z, lambda rows: inverse(rows @ reach))
+        return type(self)(self.Z, core, mass, G)
+
+    def times_core(self, A):
+        """Return A C for rows A of Z, or C A for columns."""
+        return A * self.core if self.core.ndim == 1 else A @ self.core
+
+    def reach(self):
+        """Return C l (p,): the degree of a point in Z C Z^T is z(x) C l, Eq. (3)."""
+        return self.times_core(self.mass)
+
+    def entries(self, i, j):
+        """Return the entries (i, j) of Z C Z^T for lists of rows."""
+        left = self.times_core(self.Z[np.asarray(i)])
+        return np.asarray(
+            sparse.csr_array(left).multiply(self.Z[np.asarray(j)]).sum(axis=1)
+        ).ravel()
+
+    def mean_weight(self):
+        """Return the mean of the entries of Z C Z^T, each weighted by itself."""
+        M = self.times_core(self.times_core(self.G).T)  # C G C
+        return float(np.sum(M * self.G) / (self.mass @ self.reach()))
+
+    def max(self):
+        """Return an upper bound of the entries: 1, the sum of a row."""
+        return self.dtype.type(1)
+
+    def __rmul__(self, c):
+        touched = self.touched and Touched(self.touched.rows, c * self.touched.Q)
+        return type(self)(self.Z, c * self.core, self.mass, self.G / c if c else self.G, touched)
+
+    def __add__(self, Q):
+        Q = sparse.csr_array(Q)
+        if self.touched is not None:
+            r = self.touched.rows
+            own = sparse.coo_array(self.touched.Q)
+            Q = Q + sparse.csr_array((own.data, (r[own.coords[0]], r[own.coords[1]])), self.shape)
+        rows = np.flatnonzero(np.diff(Q.indptr))
+        return type(self)(
+            self.Z, self.core, self.mass, self.G, Touched(rows, Q[rows][:, rows].tocsr())
+        )
+
+    __radd__ = __add__
+
+    def toarray(self):
+        """Return W as a dense array, n^2 memory."""
+        Z = self.Z[slice(0, self.shape[0])].toarray()
+        W = self.times_core(Z) @ Z.T
+        if self.touched is not None:
+            W[np.ix_(self.touched.rows, self.touched.rows)] += self.touched.Q.toarray()
+        return W
+
+
+def inverse(d):
+    """Return 1 / d, and 0 where d is 0."""
+    d = np.asarray(d)
+    return np.divide(1, d, out=np.zeros_like(d), where=d > 0)

@@ -1,0 +1,393 @@
+"""The k nearest neighbours of every point, nearly all of them, in time that grows like n.
+
+1. The points are projected to at most 64 dimensions and put in small cells (``cells``).
+2. All points of a cell are compared with the same L candidates, the points of the cells nearest to
+   any of them, in one product (``packed``); the m best of each are kept.
+3. Those are compared again in all dimensions, and the k best kept.
+
+L and m are measured: for a sample of points the true neighbours are found by looking at every
+point, and L and m are the least that would have found ``RECALL`` of them (``ENOUGH`` where that
+asks for many). ``recall`` says what they would have found. It falls short where even
+``MAX_CANDIDATES`` are too few: in noise of many dimensions, where all points are about as far.
+
+A product of points less the centre of their cell keeps its digits far from the origin; where two
+points are so close that it does not, their distance is taken from the difference.
+
+Cost: O(n (L r + m d)) time, O(n (d + k)) memory: one copy of the points, in the order of the cells.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from linkwise.blocks import run_blocks
+from linkwise.graph.cells import (
+    MAX_DIMENSIONS,
+    Cells,
+    Projection,
+    blocks_of,
+    build_cells,
+    fit_projection,
+    project,
+    sorted_points,
+    spread_sample,
+    squared_norms,
+)
+from linkwise.graph.nearest_anchors import exact_plan, nearest_anchors, plan_anchors
+from linkwise.graph.packed import factor_points, factor_queries
+
+RECALL, ENOUGH = 0.994, 0.989  # wanted of the candidates; the second if the first takes many
+KEPT_RECALL = 0.995  # wanted of those kept: one of them costs as much as a hundred candidates
+CELL = 48  # rows in a cell; fewer make better candidates, more make faster products
+MIN_CANDIDATES, MANY_CANDIDATES, MAX_CANDIDATES = 512, 4096, 24576
+PROBE = 10  # the centre by whose distance a query measures the others
+MANY_CELLS = 4096  # beyond which not every cell is compared with every other
+SAMPLE = 256  # points whose true neighbours are found
+MAX_KEPT = 8  # times k
+SPARE = 4  # points kept beyond the k-th at least
+TILE = 1 << 18  # entries of a product: a megabyte, which stays in the cache
+COLUMNS = 4096  # of a product at most
+TIGHT = 1e-3  # mean |z - centre|^2 / |centre|^2 below which the centre is subtracted
+GATHER = 1 << 18  # numbers gathered at a time when the kept are compared again
+TASK = 512  # queries in one task
+
+
+class Found(NamedTuple):
+    indices: np.ndarray  # (q, k) row numbers, nearest first
+    squared: np.ndarray  # (q, k) squared distances
+    order: np.ndarray  # (n,) the points cell by cell
+    recall: float  # estimated on a sample
+
+
+class Index(NamedTuple):
+    X: object  # (n, d) the centred points in the order of the cells
+    norms: np.ndarray  # (n,) |x|^2
+    ties: np.ndarray  # (n,) decides between neighbours at the same distance
+    Z: np.ndarray  # (n, r) projected
+    factors: np.ndarray  # (n, r + 2) [z, |z|^2, 1] in single precision
+    tight: np.ndarray  # (c,) cells so small for their place that those would lose their digits
+    projection: Projection
+    cells: Cells
+    near: np.ndarray  # (c, q) the nearest cells of each cell
+    candidates: int  # L
+    kept: int  # m
+    recall: float  # what L and m would have found of the neighbours of the sample
+
+
+def _all_distances(X, norms, rows):
+    """Return the squared distances of some rows to all points, infinite to themselves."""
+    D = X[rows] @ X.T
+    D = D.toarray() if sparse.issparse(D) else D
+    D *= -2
+    D += norms
+    D += norms[rows, None]
+    D[np.arange(len(rows)), rows] = np.inf
+    return D
+
+
+def _rank_cells(cells, cell, near, Q):
+    """Return the cells ``near`` in the order in which queries Q of one cell ask for them.
+
+    Each query measures the distances to the centres by that to its ``PROBE``-th nearest; a cell
+    is as near as the query nearest to it says. So the queries at the edge of the cell have a say.
+    """
+    centre = cells.centres[cell]
+    D = factor_queries(Q - centre) @ factor_points(cells.centres[near] - centre)  # (q, c)
+    np.maximum(D, 0, out=D)
+    probe = min(PROBE, D.shape[1] - 1)
+    unit = np.partition(D, probe, axis=1)[:, probe, None]
+    D /= np.maximum(unit, 1e-12 * D.max() or 1)
+    return near[np.argsort(D.min(axis=0), kind="stable")]
+
+
+def _look_at_all(X, norms, Z, cells, cell, rows, k):
+    """Return what it would take to find the k nearest of some rows.
+
+    Returns
+    -------
+    reach : int array (s, k), how many candidates until each is among them
+    rank : int array (s, k), how many points are nearer after projection
+
+    Of points tied at the k-th place those that are reached first count.
+    """
+    D = _all_distances(X, norms, rows)
+    projected = D if Z is X else _all_distances(Z, squared_norms(Z), rows)
+    last = np.partition(D, k - 1, axis=1)[:, k - 1]
+    tolerance = np.finfo(D.dtype).eps * 16 * norms[rows]
+    reach = np.empty((len(rows), k), dtype=np.intp)
+    rank = np.zeros((len(rows), k), dtype=np.intp)
+    sizes = np.diff(cells.starts)
+    everyone = np.arange(len(sizes))
+    for i, row in enumerate(rows):
+        true = np.flatnonzero(D[i] <= last[i] + tolerance[i])
+        members = Z[cells.starts[cell[row]] : cells.starts[cell[row] + 1]]
+        order = _rank_cells(cells, cell[row], everyone, members)
+        until = np.empty(len(sizes), dtype=np.intp)
+        until[order] = np.cumsum(sizes[order])
+        reach[i] = np.sort(until[cell[true]])[:k]
+        if Z is not X:
+            inside = np.sort(projected[i, projected[i] <= projected[i, true].max()])
+            rank[i] = np.sort(np.searchsorted(inside, projected[i, true]))[:k]
+    return reach, rank
+
+
+def _measure(X, norms, Z, cells, k, seed):
+    """Return the candidates and the kept that a sample asks for, and the recall it promises."""
+    n = len(Z)
+    cell = np.repeat(np.arange(len(cells.centres)), np.diff(cells.starts))
+    sample = spread_sample(Z, SAMPLE, seed + 1)
+    size = max(4, min(32, (1 << 22) // n))
+    parts = [sample[start : start + size] for start in range(0, len(sample), size)]
+    found = list(run_blocks(lambda p: _look_at_all(X, norms, Z, cells, cell, p, k), parts))
+    reach = np.concatenate([reach for reach, _ in found])
+    rank = np.concatenate([rank for _, rank in found])
+    candidates = int(np.quantile(reach, RECALL, method="higher"))
+    if candidates > MANY_CANDIDATES:
+        candidates = max(MANY_CANDIDATES, int(np.quantile(reach, ENOUGH, method="higher")))
+    kept = int(np.quantile(rank, KEPT_RECALL, method="higher")) + 1
+    candidates = min(n, max(MIN_CANDIDATES, 4 * k, min(candidates, MAX_CANDIDATES)))
+    kept = min(n, max(k + SPARE, min(kept, MAX_KEPT * k)) + 1)
+    return candidates, kept, float(((reach <= candidates) & (rank < kept)).mean())
+
+
+def _near_cells(cells, candidates):
+    """Return the nearest cells of each cell, enough for the candidates."""
+    centres = cells.centres
+    mean = cells.starts[-1] / len(centres)
+    choice = 2 if candidates <= MANY_CANDIDATES else 1.25  # the queries choose among these
+    count = min(len(centres), int(choice * candidates / mean) + 8)
+    if count == len(centres):
+        return np.tile(np.arange(count), (count, 1))
+    if len(centres) <= MANY_CELLS:
+        plan = exact_plan(centres, count)
+    else:
+        plan = plan_anchors(centres, count, sample=centres[:: len(centres) // 512])
+    parts = blocks_of(len(centres), 256)
+    return np.concatenate(
+        list(run_blocks(lambda part: nearest_anchors(centres[part], plan).indices, parts))
+    )
+
+
+def _index(X, k, centre, seed):
+    projection = fit_projection(X, centre, seed=seed)
+    Z = project(X, projection)
+    cells = build_cells(Z, CELL, seed=seed)
+    Z = Z[cells.order]
+    X = Z if projection.basis is None else sorted_points(X, cells.order, centre)
+    norms = squared_norms(X)
+    measured = _measure(X, norms, Z, cells, min(k, len(Z) - 1), seed)
+    near = _near_cells(cells, measured[0])
+    direction = np.random.default_rng(0).standard_normal(X.shape[1]).astype(X.dtype)
+    factors = factor_queries(Z.astype(np.float32, copy=False))
+    place = squared_norms(cells.centres)
+    spread = np.add.reduceat(squared_norms(Z), cells.starts[:-1]) / np.diff(cells.starts) - place
+    tight = ~(spread > TIGHT * place)
+    return Index(X, norms, X @ direction, Z, factors, tight, projection, cells, near, *measured)
+
+
+def build_index(X, k, *, centre, seed=0):
+    """Return the points ready for searches of k neighbours.
+
+    Parameters
+    ----------
+    X : array or csr_array (n, d)
+    k : int >= 1
+    centre : array (d,), amid the points; 0 for sparse points
+    seed : int, of the cells and samples
+    """
+    with threadpool_limits(1, user_api="blas"):  # the blocks have the threads
+        return _index(X, k, centre, seed)
+
+
+def _candidates(index, cell, QZ):
+    """Return the positions of the points compared with the queries QZ of a cell."""
+    starts = index.cells.starts
+    near = _rank_cells(index.cells, cell, index.near[cell], QZ)
+    begin, end = starts[near], starts[near + 1]
+    until = np.cumsum(end - begin)
+    count = np.searchsorted(until, index.candidates) + 1
+    begin, end, until = begin[:count], end[:count], until[:count]
+    return np.arange(until[-1]) + np.repeat(end - until, end - begin)
+
+
+def _keep(left, right, m, scratch):
+    """Return the m columns of the least entries of left @ right.T, in no order."""
+    packed, columns = [], []
+    low = COLUMNS - 1
+    for part in blocks_of(len(right), min(COLUMNS, TILE // len(left))):
+        shape = len(left), part.stop - part.start
+        D = scratch.products[: shape[0] * shape[1]].reshape(shape)
+        D = np.dot(left, right[part].T, out=D).view(np.int32)  # (rows, columns)
+        D &= np.int32(~low)
+        D |= scratch.numbers[: shape[1]]
+        if m < shape[1]:
+            D.partition(m - 1, axis=1)
+        packed.append(D[:, :m] & np.int32(~low))
+        columns.append((D[:, :m] & np.int32(low)) + np.int32(part.start))
+    if len(packed) == 1:
+        return columns[0]
+    D, everyone = np.hstack(packed), np.hstack(columns)
+    low = max(low, (1 << D.shape[1].bit_length()) - 1)
+    D &= np.int32(~low)
+    D |= np.arange(D.shape[1], dtype=np.int32)
+    D.partition(m - 1, axis=1)
+    slots = (D[:, :m] & np.int32(low)) + np.arange(0, D.size, D.shape[1])[:, None]
+    return everyone.reshape(-1).take(slots)
+
+
+def _sparse_distances(index, Q, kept):
+    union, where = np.unique(kept, return_inverse=True)
+    dots = (Q @ index.X[union].T).toarray()
+    dots = np.take_along_axis(dots, where.reshape(kept.shape), axis=1)
+    squared = squared_norms(Q)[:, None] + index.norms[kept] - 2 * dots
+    return np.maximum(squared, 0)
+
+
+def _few_dimensions(X, Q, kept, scratch):
+    """Return the squared distances from the differences."""
+    squared = np.empty(kept.shape, dtype=Q.dtype)
+    m, d = kept.shape[1], Q.shape[1]
+    for part in blocks_of(len(Q), max(1, GATHER // (m * d))):
+        shape = part.stop - part.start, m, d
+        G = scratch.gathered[: shape[0] * m * d].reshape(shape)
+        np.take(X, kept[part], axis=0, out=G, mode="clip")
+        G -= Q[part, None]
+        np.einsum("ijk,ijk->ij", G, G, out=squared[part])
+    return squared
+
+
+def _distances(index, Q, kept, scratch):
+    """Return the squared distances of the rows Q (q, d) to their points ``kept`` (q, m).
+
+    The queries of a cell share most of the points kept: they are gathered once for all.
+    """
+    X, d = index.X, Q.shape[1]
+    if sparse.issparse(Q):
+        return _sparse_distances(index, Q, kept)
+    if d <= MAX_DIMENSIONS:
+        return _few_dimensions(X, Q, kept, scratch)
+    union, where = np.unique(kept, return_inverse=True)
+    dots = np.empty((len(Q), len(union)), dtype=Q.dtype)
+    for part in blocks_of(len(union), max(1, GATHER // d)):
+        G = scratch.gathered[: (part.stop - part.start) * d].reshape(-1, d)
+        np.take(X, union[part], axis=0, out=G, mode="clip")
+        dots[:, part] = Q @ G.T
+    dots = np.take_along_axis(dots, where.reshape(kept.shape), axis=1)
+    scale = squared_norms(Q)[:, None] + index.norms[kept]
+    squared = scale - 2 * dots
+    rows, slots = np.nonzero(squared <= np.finfo(Q.dtype).eps ** 0.4 * scale)
+    for part in blocks_of(len(rows), max(1, GATHER // d)):
+        r, s = rows[part], slots[part]
+        squared[r, s] = squared_norms(Q[r] - X[kept[r, s]])
+    return squared
+
+
+def _nearest_first(index, kept, squared, k):
+    """Return the k nearest of those kept, ties decided by the points themselves."""
+    order = np.argsort(squared, axis=1)
+    squared = np.take_along_axis(squared, order, axis=1)
+    kept = np.take_along_axis(kept, order, axis=1)
+    tied = np.flatnonzero((squared[:, 1:] == squared[:, :-1])[:, :k].any(axis=1))
+    if len(tied):
+        order = np.lexsort((index.ties[kept[tied]], squared[tied]), axis=1)
+        kept[tied] = np.take_along_axis(kept[tied], order, axis=1)
+    return kept[:, :k], squared[:, :k]
+
+
+class Scratch(NamedTuple):
+    """Memory that one task uses again for every cell: fresh pages cost as much as the sums."""
+
+    products: np.ndarray
+    right: np.ndarray
+    gathered: np.ndarray
+    numbers: np.ndarray
+
+
+def _scratch(index):
+    r = index.factors.shape[1]
+    return Scratch(
+        np.empty(TILE, dtype=np.float32),
+        np.empty((index.candidates + 2 * CELL, r), dtype=np.float32),
+        np.empty(max(GATHER, index.kept * index.X.shape[1]), dtype=index.X.dtype),
+        np.arange(COLUMNS, dtype=np.int32),
+    )
+
+
+def _search_cell(index, cell, QX, QZ, k, own, scratch):
+    """Return the neighbours of some queries that fall in one cell, as positions.
+
+    ``own`` is the position of the first query among the points, or None for new points.
+    """
+    candidates = _candidates(index, cell, QZ)
+    right = scratch.right[: len(candidates)]
+    if index.tight[cell]:
+        centre = index.cells.centres[cell]
+        factor_queries((index.Z[candidates] - centre).astype(np.float32), out=right)
+        QZ = QZ - centre
+    else:
+        np.take(index.factors, candidates, axis=0, out=right, mode="clip")
+    left = factor_points(QZ.astype(np.float32, copy=False)).T  # [-2 q, 1, |q|^2]
+    kept = candidates[_keep(left, right, min(index.kept, len(candidates)), scratch)]
+    squared = _distances(index, QX, kept, scratch)
+    if own is not None:
+        squared[kept == np.arange(own, own + len(kept))[:, None]] = np.inf
+    return _nearest_first(index, kept, squared, k)
+
+
+def _pieces(starts, cells, size):
+    """Return (cell, start, stop) of at most ``size`` queries each, in lists of about ``TASK``."""
+    tasks, task, count = [], [], 0
+    bounds = starts.tolist()
+    for cell, start, stop in zip(cells.tolist(), bounds[:-1], bounds[1:], strict=True):
+        for part in range(start, stop, size):
+            task.append((cell, part, min(part + size, stop)))
+        count += stop - start
+        if count >= TASK:
+            tasks.append(task)
+            task, count = [], 0
+    return [*tasks, task] if task else tasks
+
+
+def search_index(index, k, *, queries=None, progress=None):
+    """Return nearly all of the k nearest points of every point, or of every query.
+
+    Parameters
+    ----------
+    index : Index, of :func:`build_index`
+    k : int, at most what the index was built for
+    queries : array or csr_array (q, d) or None
+        None means the points themselves, none of which is its own neighbour.
+    progress : callable or None, told the number of rows finished so far
+    """
+    order = index.cells.order
+    if queries is None:
+        QX, QZ, query_order, starts = index.X, index.Z, order, index.cells.starts
+        cells = np.arange(len(starts) - 1)
+    else:
+        QZ = project(queries, index.projection)
+        QX = queries if sparse.issparse(queries) else queries - index.projection.centre
+        plan = plan_anchors(index.cells.centres, 1, sample=QZ)
+        parts = run_blocks(lambda part: nearest_anchors(QZ[part], plan)[0], blocks_of(len(QZ)))
+        cell = np.concatenate([part[:, 0] for part in parts])
+        query_order = np.argsort(cell, kind="stable")
+        cells, first = np.unique(cell[query_order], return_index=True)
+        starts = np.append(first, len(cell))
+    indices = np.empty((len(query_order), k), dtype=np.intp)
+    squared = np.empty((len(query_order), k), dtype=index.X.dtype)
+
+    def one(task):
+        scratch = _scratch(index)
+        for cell, start, stop in task:
+            rows = query_order[start:stop]
+            inside = slice(start, stop) if queries is None else rows
+            own = start if queries is None else None
+            near, squared[rows] = _search_cell(index, cell, QX[inside], QZ[inside], k, own, scratch)
+            indices[rows] = order[near]
+        return task[-1][2]
+
+    for done in run_blocks(one, _pieces(starts, cells, 2 * CELL)):
+        if progress is not None:
+            progress(done)
+    return Found(indices, squared, order, index.recall)

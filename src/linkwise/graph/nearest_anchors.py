@@ -1,0 +1,157 @@
+"""The s nearest of a few thousand anchors, for blocks of very many rows.
+
+The anchors are put in g = 2 sqrt(p) groups. Each group keeps a list of L candidates, the anchors
+nearest to its centre. A row is compared with the g centres, then with the candidates of the
+nearest one:
+
+    (1)  |x - a|^2 = |x'|^2 + |a'|^2 - 2 x'.a'      x', a' less the centre of the group
+
+Cost: O((g + L) d) per row instead of O(p d). The rows of a block are taken group by group, so
+each group is one product.
+
+What is promised
+* L is the least of p/8, p/4, p/2 for which at least ``RECALL`` of the s nearest anchors of a
+  sample of rows are found; if none does, every anchor is compared and the result is exact. So it
+  is for p < 256. ``plan.recall`` is what the sample showed (1 if exact).
+* Nearest first, squared distances not below 0, in the dtype of the rows. Where (1) has lost
+  three digits of single precision (six of double) the distance is taken again from the
+  difference, so four (nine) are right, and a row that is an anchor is at distance 0.
+* One call runs in the calling thread if BLAS is held to one thread (threadpoolctl), so blocks can
+  go to threads. It is deterministic, a row's result does not depend on the other rows (but for
+  the rounding of the product), and beside the result it holds less than 20 MB for d <= 1000.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from linkwise.graph.packed import factor_points, factor_queries, smallest
+
+RECALL = 0.995
+FEW = 256  # anchors that are compared at once without groups
+SAMPLE = 4096  # rows on which candidates are judged
+TILE = 1 << 17  # entries of a product held at a time: half a megabyte in single precision
+
+
+class AnchorPlan(NamedTuple):
+    anchors: np.ndarray  # (p, d)
+    centres: np.ndarray  # (g, d) of the groups
+    candidates: np.ndarray  # (g, L) anchor numbers, nearest to the centre first
+    s: int
+    recall: float  # share of the nearest anchors found, on the sample
+
+
+class NearestAnchors(NamedTuple):
+    indices: np.ndarray  # (b, s) int32, nearest first
+    squared_distances: np.ndarray  # (b, s)
+
+
+def _groups(X, centres):
+    """Return the nearest centre of each row, in blocks."""
+    if len(centres) == 1:
+        return np.zeros(len(X), dtype=np.int16)
+    middle = centres.mean(axis=0)
+    C = factor_points(centres - middle)
+    C = np.delete(C, X.shape[1], axis=0)  # |x|^2 is the same for every centre
+    out = np.empty(len(X), dtype=np.int16)
+    size = max(64, TILE // max(len(centres), X.shape[1]))
+    rows = np.ones((size, X.shape[1] + 1), dtype=X.dtype)
+    for start in range(0, len(X), size):
+        part = X[start : start + size]
+        np.subtract(part, middle, out=rows[: len(part), :-1])
+        out[start : start + size] = (rows[: len(part)] @ C).argmin(axis=1)
+    return out
+
+
+def _against_candidates(Q, anchors, candidates, factors, s, work):
+    """Return the nearest candidates of the rows Q, centred like the anchors."""
+    left = factor_queries(Q)
+    D = np.dot(left, factors)  # (m, L) Eq. (1)
+    columns, squared = smallest(D, s, work=work[: D.size].reshape(D.shape))
+    digits = np.finfo(Q.dtype).eps ** 0.4
+    rows = np.flatnonzero(squared[:, 0] <= digits * (left[:, -2] + factors[-1].max()))
+    if len(rows):
+        difference = Q[rows, None] - anchors[columns[rows]]  # (r, s, d)
+        exact = np.einsum("ijk,ijk->ij", difference, difference)
+        order = np.argsort(exact, axis=1, kind="stable")
+        columns[rows] = np.take_along_axis(columns[rows], order, axis=1)
+        squared[rows] = np.take_along_axis(exact, order, axis=1)
+    return candidates.take(columns), squared
+
+
+def nearest_anchors(X, plan):
+    """Return the s nearest anchors of every row of a block.
+
+    Parameters
+    ----------
+    X : array (b, d), float32 or float64; 65,536 rows are a good block
+    plan : AnchorPlan, of :func:`plan_anchors`
+
+    Returns
+    -------
+    NearestAnchors, both arrays (b, s)
+    """
+    count, L = plan.candidates.shape
+    anchors = plan.anchors.astype(X.dtype, copy=False)
+    centres = plan.centres.astype(X.dtype, copy=False)
+    group = _groups(X, centres)
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(count + 1))
+    size = max(32, TILE // L)
+    work = np.empty(size * L, dtype=f"i{X.itemsize}")
+    indices = np.empty((len(X), plan.s), dtype=np.int32)
+    squared = np.empty((len(X), plan.s), dtype=X.dtype)
+    for g in np.flatnonzero(np.diff(bounds)):
+        A = anchors[plan.candidates[g]] - centres[g]  # (L, d)
+        factors = factor_points(A)
+        for start in range(bounds[g], bounds[g + 1], size):
+            rows = order[start : min(start + size, bounds[g + 1])]
+            Q = X[rows] - centres[g]
+            indices[rows], squared[rows] = _against_candidates(
+                Q, A, plan.candidates[g], factors, plan.s, work
+            )
+    return NearestAnchors(indices, squared)
+
+
+def exact_plan(anchors, s):
+    """Return the plan that compares every anchor."""
+    everyone = np.arange(len(anchors), dtype=np.int32)[None]
+    return AnchorPlan(anchors, anchors.mean(axis=0, keepdims=True), everyone, s, 1.0)
+
+
+def plan_anchors(anchors, s, *, sample=None, seed=0):
+    """Return how the s nearest anchors of any row will be sought.
+
+    Parameters
+    ----------
+    anchors : array (p, d)
+    s : int >= 1; at most p are found
+    sample : array (m, d) or None
+        Rows like those to come; some thousands, of which ``SAMPLE`` are used. None: the anchors
+        themselves, which are easier than rows, so more is asked of them.
+    seed : int, of the grouping
+    """
+    p = len(anchors)
+    s = min(s, p)
+    exact = exact_plan(anchors, s)
+    if p < FEW:
+        return exact
+    wanted = RECALL if sample is not None else 1 - (1 - RECALL) / 5
+    rows = anchors if sample is None else sample[:: -(-len(sample) // SAMPLE)]
+    rows = rows.astype(anchors.dtype, copy=False)
+    truth = nearest_anchors(rows, exact).squared_distances[:, -1:]
+    truth *= 1 + np.finfo(rows.dtype).eps ** 0.5  # as near as the s-th: found
+    groups = round(2 * p**0.5)
+    scale = abs(anchors - exact.centres).max() or 1  # k-means stops by its own measure of moves
+    kmeans = KMeans(groups, n_init=1, max_iter=10, init="random", random_state=seed)
+    kmeans.fit((anchors - exact.centres) / scale)
+    centres = (kmeans.cluster_centers_ * scale + exact.centres).astype(anchors.dtype)
+    nearest = nearest_anchors(centres, exact_plan(anchors, p)).indices  # (g, p)
+    for share in (8, 4, 2):
+        length = max(p // share, s)
+        plan = AnchorPlan(anchors, centres, nearest[:, :length].copy(), s, 1.0)
+        found = nearest_anchors(rows, plan).squared_distances <= truth
+        if found.mean() >= wanted:
+            return plan._replace(recall=float(found.mean()))
+    return exact
