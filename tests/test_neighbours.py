@@ -103,6 +103,14 @@ def test_row_order_is_irrelevant_but_for_the_few_missed(rng):
     assert np.mean(np.isclose(shuffled, straight[p], rtol=1e-6)) > 0.97
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_the_unit_is_irrelevant(scale, rng):
+    X = blobs(rng, 3000)
+    found = nearest_neighbours(X * scale, 8, search="approximate")
+    straight = nearest_neighbours(X, 8, search="approximate").distances
+    assert np.mean(np.isclose(found.distances, straight * scale, rtol=1e-6, atol=0)) > 0.97
+
+
 def test_order_is_a_permutation_that_puts_neighbours_side_by_side(rng):
     X = blobs(rng)
     found = nearest_neighbours(X, 8, search="approximate")
@@ -150,7 +158,8 @@ def test_sparse_points_are_searched_like_dense_ones(rng):
 
 
 def test_noise_without_cells_is_searched_exactly(rng):
-    X = sparse.random_array((5000, 300), density=0.02, rng=rng, format="csr", dtype=np.float32)
+    X = rng.random((5000, 300), dtype=np.float32) * (rng.random((5000, 300)) < 0.02)
+    X = sparse.csr_array(X.astype(np.float32))
     found = nearest_neighbours(X, 10, search="approximate")
     assert found.recall == 1
     assert neighbour_recall(X, found) == 1

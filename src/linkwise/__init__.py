@@ -79,8 +79,8 @@ _HOME = {
     "scores": "evaluate",
 }
 _ROOMS = (
-    "constraints", "datasets", "embedding", "estimators", "evaluate", "exceptions", "graph",
-    "kernel", "linalg", "partition", "plot",
+    "bench", "blocks", "constraints", "datasets", "embedding", "estimators", "evaluate",
+    "exceptions", "graph", "kernel", "linalg", "partition", "plot",
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022  (the order of use)

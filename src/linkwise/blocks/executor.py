@@ -16,12 +16,17 @@ from threadpoolctl import ThreadpoolController
 from linkwise.blocks.progress import Progress
 
 
+def one_thread():
+    """Return a context in which BLAS and OpenMP use one thread: for small work, where more wait."""
+    return ThreadpoolController().limit(limits=1)
+
+
 class Serial:
     """One block after the other, in the calling thread."""
 
     def map(self, function, items):
         """Yield function(item) for every item, in order."""
-        with ThreadpoolController().limit(limits=1):
+        with one_thread():
             yield from map(function, items)
 
 
@@ -37,8 +42,7 @@ class Threads:
 
     def map(self, function, items):
         """Yield function(item) for every item, in order."""
-        limit = ThreadpoolController().limit(limits=1)
-        with limit, ThreadPoolExecutor(self.workers) as pool:
+        with one_thread(), ThreadPoolExecutor(self.workers) as pool:
             pending: deque = deque()
             try:
                 for item in items:

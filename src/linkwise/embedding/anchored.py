@@ -20,6 +20,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
+from linkwise.blocks.executor import one_thread
 from linkwise.blocks.rows import ComputedRows, computed
 from linkwise.graph.anchors import inverse
 from linkwise.linalg.eigen import fix_signs, largest_eigenpairs
@@ -64,6 +65,17 @@ class AnchoredVectors(ComputedRows):
         return V
 
 
+def upper_root(G):
+    """Return R with R^T R = G, a positive semi-definite matrix, nearly so where G is singular."""
+    p = G.shape[0]
+    jitter = JITTER * max(np.trace(G) / p, 1e-300)
+    try:
+        return linalg.cholesky(G + jitter * np.eye(p), check_finite=False)
+    except linalg.LinAlgError:
+        values, vectors = linalg.eigh(G)
+        return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+
+
 def reduced(W, *, additive=False):
     """Return S' of Eq. (3) as B, C and Q, with the degrees of the touched points and a shift.
 
@@ -92,9 +104,7 @@ def reduced(W, *, additive=False):
         scale_t = np.full(len(rows), most**-0.5)
         G = G * unit / most
         Q = Q + sparse.diags_array(unit - d_t) if len(rows) else Q
-    G = (G + G.T) / 2
-    G[np.diag_indices(p)] += JITTER * max(np.trace(G) / p, 1e-300)
-    R = linalg.cholesky(G, check_finite=False)
+    R = upper_root((G + G.T) / 2)
     Y_t = (sparse.diags_array(scale_t) @ Z_t).tocsr() if len(rows) else Z_t
     Q = (sparse.diags_array(scale_t) @ Q @ sparse.diags_array(scale_t)).tocsr() if len(rows) else Q
     return R, Y_t, Q, rows, shift, most
@@ -110,6 +120,11 @@ def anchored_basis(W, m, rng, *, additive=False):
     rng : numpy Generator
     additive : bool, Kamvar's normalisation instead of D^-1/2 W D^-1/2
     """
+    with one_thread():
+        return _anchored_basis(W, m, rng, additive)
+
+
+def _anchored_basis(W, m, rng, additive):
     R, Y_t, Q, rows, shift, most = reduced(W, additive=additive)
     p, r = R.shape[1], len(rows)
 

@@ -20,7 +20,6 @@ from linkwise._check import (
 from linkwise.blocks.labels import new_labels
 from linkwise.blocks.rows import is_external, open_rows
 
-BLOCK = 2048  # new points that are assigned at a time
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -192,6 +191,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 class InductiveClusterer(ConstrainedClusterer):
     """A clusterer that also places new points. Subclasses give `_learn` and `_assign`."""
 
+    _block = 2048  # new points that are assigned at a time
+
     def predict(self, X, *, out=None):
         """Return the cluster of every point.
 
@@ -221,8 +222,8 @@ class InductiveClusterer(ConstrainedClusterer):
         seen = self._seen(X)
         labels[:] = self.labels_[seen]
         new = np.flatnonzero(seen < 0)
-        for start in range(0, len(new), BLOCK):
-            rows = new[start : start + BLOCK]
+        for start in range(0, len(new), self._block):
+            rows = new[start : start + self._block]
             labels[rows] = self._assign(X[rows].astype(self._fit_X.dtype, copy=False))
 
     def _seen(self, X):

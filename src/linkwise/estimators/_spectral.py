@@ -27,12 +27,12 @@ from linkwise.exceptions import ConvergenceWarning
 from linkwise.graph.affinity import build_affinity
 from linkwise.graph.anchors import AnchorAffinity, check_finite
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
-from linkwise.partition.kmeans import best_start, kmeans, nearest_centre, sample_size
+from linkwise.partition.kmeans import kmeans, nearest_centre
 
 GRAPH_KERNELS = set(DEFAULTS)
 OPTIONS: dict[str, dict[str, Any]] = {
     "nearest_neighbors": {"search": "auto", "metric": "euclidean"},
-    "anchors": {"n_anchors": 1000, "n_nearest": 5},
+    "anchors": {"n_anchors": 1000, "n_nearest": 3},
     "rbf": {},
     "precomputed": {},
     **DEFAULTS,
@@ -100,6 +100,10 @@ class SpectralClusterer(InductiveClusterer):
     def _graph_sigma(self):
         return self.sigma
 
+    @property
+    def _block(self):
+        return 1 << 16 if self.affinity == "nearest_neighbors" else super()._block
+
     def _streams(self):
         return self.affinity == "anchors"
 
@@ -121,24 +125,6 @@ class SpectralClusterer(InductiveClusterer):
             return spaced(self._graph_.sample, size)
         F = self._basis.vectors
         return content_sample(F, size, np.random.default_rng([self._seed, 2]))
-
-    def _best_view(self, views, links, rng):
-        """Return the view of the eigenvectors whose partition keeps most constraints.
-
-        Partitions are made of a sample of the points and judged on the linked ones; of equals the
-        first is taken. Its centres are returned beside it.
-        """
-        F, k = self._basis.vectors, self.n_clusters
-        sample, linked = take_rows(F, self._sample(sample_size(k))), take_rows(F, links.ids)
-        seed = int(rng.integers(2**31 - 1))
-        best = (-1.0, views[0], None)
-        for self.view_ in views:
-            centres = best_start(self._embed(sample), k, n_init=self.n_init, seed=seed)
-            labels = nearest_centre(self._embed(linked), centres)
-            kept = (labels[links.pairs[:, 0]] == labels[links.pairs[:, 1]]) == (links.sign > 0)
-            weight = float(links.weight[kept].sum())
-            best = (weight, self.view_, centres) if weight > best[0] else best
-        return best[1:]
 
     def _partition(self, rng, *, start=None):
         """Run k-means on the embedding of all points, from given centres or from its own."""

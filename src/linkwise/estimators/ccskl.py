@@ -5,10 +5,12 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise.blocks.rows import take_rows
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import AT_LEAST_ONE
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
+from linkwise.partition.kmeans import best_starts, nearest_centre, sample_size
 
 VIEWS = ("weighted", "unit", "plain")  # in the order of preference
 
@@ -50,7 +52,7 @@ class CCSKL(SpectralClusterer):
     affinity_params : dict or None
         Options of the affinity. "nearest_neighbors": {"search": "auto", "metric": "euclidean"},
         search "exact", "approximate" or "auto" (approximate for many points), metric "euclidean"
-        or "cosine". "anchors": {"n_anchors": 1000, "n_nearest": 5}. "heat": {"t": 20},
+        or "cosine". "anchors": {"n_anchors": 1000, "n_nearest": 3}. "heat": {"t": 20},
         "regularized_laplacian": {"t": 3}, "random_walk": {"a": 2, "p": 20}.
     n_init : int
         Starts of k-means, of which the one of least inertia counts.
@@ -141,14 +143,35 @@ class CCSKL(SpectralClusterer):
         )  # fmt: skip
         start = None
         if self.normalize_rows == "auto":
-            self.view_, start = self._best_view(VIEWS, links, rng)
+            self.view_, start = self._best_view(links, rng)
         else:
             self.view_ = "unit" if self.normalize_rows else "weighted"
         return self._partition(rng, start=start)
 
-    def _embed(self, V):
-        if self.view_ == "plain":
+    def _best_view(self, links, rng):
+        """Return the view of the eigenvectors whose partition keeps most constraints.
+
+        Partitions are made of a sample of the points and judged on the linked ones; of equals the
+        first is taken. Its centres are returned beside it.
+        """
+        F, k = self._basis.vectors, self.n_clusters
+        sample, linked = take_rows(F, self._sample(sample_size(k))), take_rows(F, links.ids)
+        samples = [self._view(sample, view) for view in VIEWS]
+        seed = int(rng.integers(2**31 - 1))
+        starts = best_starts(samples, k, n_init=self.n_init, seed=seed)
+        weights = []
+        for view, centres in zip(VIEWS, starts, strict=True):
+            a, b = nearest_centre(self._view(linked, view), centres)[links.pairs].T
+            weights.append(links.weight[(a == b) == (links.sign > 0)].sum())
+        best = int(np.argmax(weights))
+        return VIEWS[best], starts[best]
+
+    def _view(self, V, view):
+        if view == "plain":
             return unit_rows(V[:, : self.n_clusters])
         b = self.spectrum_
         Z = V[:, : len(b)] * np.sqrt(b).astype(V.dtype)  # F diag(b)^1/2, step 5 of Algorithm 1
-        return unit_rows(Z) if self.view_ == "unit" else Z
+        return unit_rows(Z) if view == "unit" else Z
+
+    def _embed(self, V):
+        return self._view(V, self.view_)

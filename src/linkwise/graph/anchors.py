@@ -29,7 +29,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.executor import one_thread, run_blocks
 from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
 from linkwise.blocks.sampling import content_sample
 from linkwise.graph.affinity import Rows
@@ -131,7 +131,8 @@ class AnchorAffinity:
             sample[:: max(1, len(sample) // (SAMPLE * n_anchors))], n_anchors, rng
         )
         self.s = min(n_nearest, len(self.anchors))
-        self.plan = plan_anchors(self.anchors, self.s)
+        with one_thread():
+            self.plan = plan_anchors(self.anchors, self.s, sample=sample)
         near = nearest_anchors(sample, self.plan)[1]
         r = float(np.sqrt(near[:, -1]).mean(dtype=np.float64))
         self.sigma = None if sigma == "local" else resolve_sigma(sigma, r)
@@ -174,7 +175,7 @@ def gram(Z, inverse_degrees=None):
 
     def add(part):
         indices, weights = Z.block(part)
-        left = weights
+        left = weights = weights.astype(np.float64)  # rounded products are no Gram matrix
         if inverse_degrees is not None:
             left = weights * inverse_degrees(as_csr(indices, weights, p))[:, None]
         mass = np.bincount(indices.ravel(), weights=weights.ravel(), minlength=p)

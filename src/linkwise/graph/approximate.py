@@ -38,7 +38,7 @@ from linkwise.graph.cells import (
 from linkwise.graph.nearest_anchors import exact_plan, nearest_anchors, plan_anchors
 from linkwise.graph.packed import factor_points, factor_queries
 
-RECALL, ENOUGH = 0.994, 0.989  # wanted of the candidates; the second if the first takes many
+RECALL, ENOUGH = 0.994, 0.987  # wanted of the candidates; the second if the first takes many
 KEPT_RECALL = 0.995  # wanted of those kept: one of them costs as much as a hundred candidates
 CELL = 48  # rows in a cell; fewer make better candidates, more make faster products
 MIN_CANDIDATES, MANY_CANDIDATES, MAX_CANDIDATES = 512, 4096, 24576
@@ -47,7 +47,7 @@ MANY_CELLS = 4096  # beyond which not every cell is compared with every other
 SAMPLE = 256  # points whose true neighbours are found
 MAX_KEPT = 8  # times k
 SPARE = 4  # points kept beyond the k-th at least
-TILE = 1 << 18  # entries of a product: a megabyte, which stays in the cache
+TILE = 3 << 17  # entries of a product: 1.5 megabytes, which stay in the cache
 COLUMNS = 4096  # of a product at most
 TIGHT = 1e-3  # mean |z - centre|^2 / |centre|^2 below which the centre is subtracted
 GATHER = 1 << 18  # numbers gathered at a time when the kept are compared again
@@ -66,7 +66,8 @@ class Index(NamedTuple):
     norms: np.ndarray  # (n,) |x|^2
     ties: np.ndarray  # (n,) decides between neighbours at the same distance
     Z: np.ndarray  # (n, r) projected
-    factors: np.ndarray  # (n, r + 2) [z, |z|^2, 1] in single precision
+    unit: float  # by which z is divided before it is cast to single precision
+    factors: np.ndarray  # (n, r + 2) [z, |z|^2, 1] of z / unit
     tight: np.ndarray  # (c,) cells so small for their place that those would lose their digits
     projection: Projection
     cells: Cells
@@ -74,6 +75,10 @@ class Index(NamedTuple):
     candidates: int  # L
     kept: int  # m
     recall: float  # what L and m would have found of the neighbours of the sample
+
+
+def _single(Z, unit):
+    return (Z / Z.dtype.type(unit)).astype(np.float32, copy=False)
 
 
 def _all_distances(X, norms, rows):
@@ -138,7 +143,7 @@ def _measure(X, norms, Z, cells, k, seed):
     n = len(Z)
     cell = np.repeat(np.arange(len(cells.centres)), np.diff(cells.starts))
     sample = spread_sample(Z, SAMPLE, seed + 1)
-    size = max(4, min(32, (1 << 22) // n))
+    size = max(4, min(64, (1 << 22) // n))
     parts = [sample[start : start + size] for start in range(0, len(sample), size)]
     found = list(run_blocks(lambda p: _look_at_all(X, norms, Z, cells, cell, p, k), parts))
     reach = np.concatenate([reach for reach, _ in found])
@@ -180,11 +185,14 @@ def _index(X, k, centre, seed):
     measured = _measure(X, norms, Z, cells, min(k, len(Z) - 1), seed)
     near = _near_cells(cells, measured[0])
     direction = np.random.default_rng(0).standard_normal(X.shape[1]).astype(X.dtype)
-    factors = factor_queries(Z.astype(np.float32, copy=False))
+    unit = 2.0 ** np.ceil(np.log2(abs(cells.centres).max() or 1))  # squares must not overflow
+    factors = factor_queries(_single(Z, unit))
     place = squared_norms(cells.centres)
     spread = np.add.reduceat(squared_norms(Z), cells.starts[:-1]) / np.diff(cells.starts) - place
     tight = ~(spread > TIGHT * place)
-    return Index(X, norms, X @ direction, Z, factors, tight, projection, cells, near, *measured)
+    return Index(
+        X, norms, X @ direction, Z, unit, factors, tight, projection, cells, near, *measured
+    )
 
 
 def build_index(X, k, *, centre, seed=0):
@@ -324,11 +332,11 @@ def _search_cell(index, cell, QX, QZ, k, own, scratch):
     right = scratch.right[: len(candidates)]
     if index.tight[cell]:
         centre = index.cells.centres[cell]
-        factor_queries((index.Z[candidates] - centre).astype(np.float32), out=right)
+        factor_queries(_single(index.Z[candidates] - centre, index.unit), out=right)
         QZ = QZ - centre
     else:
         np.take(index.factors, candidates, axis=0, out=right, mode="clip")
-    left = factor_points(QZ.astype(np.float32, copy=False)).T  # [-2 q, 1, |q|^2]
+    left = factor_points(_single(QZ, index.unit)).T  # [-2 q, 1, |q|^2]
     kept = candidates[_keep(left, right, min(index.kept, len(candidates)), scratch)]
     squared = _distances(index, QX, kept, scratch)
     if own is not None:

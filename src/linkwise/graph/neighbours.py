@@ -35,7 +35,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from linkwise.blocks import run_blocks
 from linkwise.graph.approximate import build_index, search_index
-from linkwise.graph.cells import blocks_of, spread_sample
+from linkwise.graph.cells import blocks_of
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 
 MARGIN = 4
@@ -148,7 +148,7 @@ def _exact(X, k, queries, progress):
 
 def _among_few(X, k, queries, seed, progress):
     """Return the neighbours of very many queries among a few thousand points."""
-    plan = plan_anchors(X, k, sample=queries[spread_sample(queries, 4096, seed)], seed=seed)
+    plan = plan_anchors(X, k, sample=queries, seed=seed)
     parts, done = [], 0
     for part in run_blocks(
         lambda part: nearest_anchors(queries[part], plan), blocks_of(len(queries), 1 << 15)

@@ -20,7 +20,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 DENSE_LIMIT = 800  # LAPACK takes about as long as ARPACK here, and misses nothing
-TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
+WIDE = 20_000  # rows from which on a wider basis pays
 
 
 class Eigenpairs(NamedTuple):

@@ -17,7 +17,6 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
-from threadpoolctl import ThreadpoolController
 
 from linkwise.blocks.executor import run_blocks
 from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
@@ -60,13 +59,16 @@ def sample_size(k):
     return max(SAMPLE, PER_CLUSTER * k)
 
 
-def best_start(Z, k, *, n_init, seed):
-    """Return the centres (k, m) of the best of ``n_init`` starts."""
-    model = KMeans(k, n_init=n_init, random_state=seed)
-    one_thread = ThreadpoolController().limit(limits=1)  # so few rows are not worth more
-    with one_thread, warnings.catch_warnings():  # said again by `kmeans`, with what to do
-        warnings.simplefilter("ignore", SklearnConvergenceWarning)
+def best_starts(samples, k, *, n_init, seed):
+    """Return for each sample the centres (k, m) of the best of ``n_init`` starts on it."""
+
+    def best(Z):
+        model = KMeans(k, n_init=n_init, random_state=seed)
         return model.fit(Z[canonical_order(Z)]).cluster_centers_
+
+    with warnings.catch_warnings():  # said again by `kmeans`, with what to do
+        warnings.simplefilter("ignore", SklearnConvergenceWarning)
+        return list(run_blocks(best, samples))
 
 
 def assign(Z, centres):
@@ -156,7 +158,8 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
         larger = np.asarray(Z)
     if start is None:
         seed = int(rng.integers(2**31 - 1))
-        start = best_start(larger[:: max(1, len(larger) // size)], k, n_init=n_init, seed=seed)
+        few = larger[:: max(1, len(larger) // size)]
+        (start,) = best_starts([few], k, n_init=n_init, seed=seed)
     centres, inertia = polish(larger, start, STEPS)
     if len(larger) < n:
         centres, inertia = polish(Z, centres, 1)
