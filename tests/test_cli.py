@@ -480,3 +480,40 @@ def walk(parser):
 @pytest.mark.parametrize("name", sorted({*walk(cli.parser()), *METHODS}))
 def test_the_manual_names_every_command_flag_and_method(name):
     assert re.search(rf"`(linkwise )?{name}[` ]", DOCS.read_text())
+
+
+def test_points_in_a_file_are_clustered_through_anchors(call, here):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 4), dtype=np.float32) + 9 * np.repeat(np.eye(3, 4), 300, axis=0)
+    np.save("X.npy", X.astype(np.float32))
+    (here / "l.csv").write_text("id_a,id_b,kind\n0,299,must\n0,300,cannot\n")
+    line = "fit X.npy --links l.csv -k 3 --anchors 60 -o labels.npy"
+    assert call(line)[0] == 0
+    labels = np.load("labels.npy")
+    assert labels.dtype == np.int32  # written block by block
+    assert len(np.unique(labels.reshape(3, 300), axis=1).T) == 1
+    code, _, err = call(line)
+    assert (code, "--force overwrites it" in err) == (2, True)
+    assert call(f"{line} --force --quiet") == (0, "", "")
+    assert call("fit X.npy -k 3 --affinity anchors -o labels.csv --columns 0,1")[0] == 0
+    assert sorted(p.name for p in here.iterdir() if p.name[0] == ".") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ("--affinity anchors --max-memory 1kB", 3, "needs about"),
+        ("--affinity rbf --max-time 1", 3, "takes about"),
+        ("--affinity sideways", 3, "affinity"),
+        ("--affinity rbf --anchors 5", 2, "--anchors goes with --affinity anchors"),
+        ("--method cop-kmeans --anchors 5", 2, "--affinity is for spectral methods"),
+        ("--max-memory lots", 3, "a size is a number of bytes"),
+    ],
+)
+def test_what_a_fit_may_cost_is_said_beforehand(call, options, code, words, monkeypatch):
+    monkeypatch.setattr("linkwise.blocks.cost.product_rate", lambda: 1e6)
+    np.save("X.npy", np.random.default_rng(0).standard_normal((200, 2)))
+    found, _, err = call(f"fit X.npy -k 2 -o labels.csv {options}")
+    assert found == code
+    assert words in err
+    assert "Traceback" not in err

@@ -1,6 +1,7 @@
 """Laws that every estimator obeys."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -382,9 +383,9 @@ def test_a_matrix_that_is_no_affinity_is_refused(matrix, message):
 
 
 def test_dense_methods_refuse_what_would_not_fit_in_memory(monkeypatch, iris):
-    monkeypatch.setattr("linkwise.blocks.cost.machine_memory", lambda: 400_000)
+    monkeypatch.setattr("linkwise.blocks.cost.machine_memory", lambda: 500_000)
     for Estimator in (KernelKMeans, OptimalKernelKMeans, PropagatedSpectralClustering):
-        with pytest.raises(MemoryError, match="use CCSKL"):
+        with pytest.raises(MemoryError, match='use CCSKL|use affinity="nearest_neighbors"'):
             Estimator(3).fit(iris[0])
     with pytest.raises(MemoryError, match="nearest_neighbors"):
         SignedSpectralClustering(3, affinity="rbf").fit(iris[0])
@@ -594,3 +595,66 @@ def test_hard_methods_explain_with_the_users_ids(Estimator, rng):
     links = Constraints(cannot_link=[("anna", "bert"), ("bert", "carl"), ("anna", "carl")])
     with pytest.raises(InfeasibleConstraints, match="anna cannot be with bert"):
         Estimator(2).fit(rng.standard_normal((4, 2)), constraints=links, sample_id=ids)
+
+
+@pytest.mark.parametrize("name", linkwise.estimators.__all__)
+def test_refit_gives_what_fit_gives(name, iris, links):
+    Estimator = getattr(linkwise, name)
+    if not hasattr(Estimator, "refit"):
+        pytest.skip("a transformer")
+    fixed = {"random_state": 0} if "random_state" in Estimator._get_param_names() else {}
+    given = links.with_weight(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstraintWarning)  # NormalizedCuts says it uses none
+        fresh = Estimator(3, **fixed).fit(iris[0], constraints=given)
+        model = Estimator(3, **fixed).fit(iris[0], constraints=given.select(np.arange(40)))
+        model.refit(given)
+    assert_array_equal(model.labels_, fresh.labels_)
+    assert model.violations_ == fresh.violations_
+
+
+def test_refit_names_points_as_fit_did_and_keeps_the_graph(iris, links):
+    ids = np.array([f"flower {row}" for row in range(150)])
+    a, b, sign, weight = links.arrays()
+    named = Constraints.from_table({"id_a": ids[a], "id_b": ids[b], "kind": sign, "weight": weight})
+    model = CCSKL(3, random_state=0).fit(iris[0], sample_id=ids)
+    graph, basis = model._graph_, model._basis
+    assert_array_equal(
+        model.refit(named).labels_,
+        CCSKL(3, random_state=0).fit(iris[0], constraints=links).labels_,
+    )
+    assert model._graph_ is graph
+    assert model._basis is basis
+    with pytest.raises(ValueError, match="not in sample_id"):
+        model.refit(Constraints([("flower 0", "tree")]))
+
+
+def test_the_view_that_keeps_most_constraints_is_taken(wine):
+    X, y = StandardScaler().fit_transform(wine[0]), wine[1]
+    links = sample_pairs(y, 60, random_state=3)
+    share = {
+        rows: kept(
+            CCSKL(3, normalize_rows=rows, random_state=0).fit_predict(X, constraints=links), links
+        )
+        for rows in (False, True, "auto")
+    }
+    assert share["auto"].all >= max(share[False].all, share[True].all) - 0.02
+    model = CCSKL(3, random_state=0).fit(X, constraints=links)
+    assert model.view_ in ("weighted", "unit", "plain")
+    assert CCSKL(3, random_state=0).fit(X).view_ == "plain"
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_searches_for_neighbours_agree(metric, blobs):
+    X = blobs[0]
+    X = X if metric == "euclidean" else np.hstack([X, np.ones((len(X), 1))])
+    labels = [
+        CCSKL(
+            3, n_neighbors=10, affinity_params={"search": search, "metric": metric}, random_state=0
+        ).fit_predict(X)
+        for search in ("exact", "approximate", "auto")
+    ]
+    assert same(labels[0], labels[2])
+    assert adjusted_rand_index(labels[0], labels[1]) > 0.95
+    with pytest.raises(ValueError, match="metric must be one of euclidean, cosine; got 'l1'"):
+        CCSKL(3, affinity_params={"metric": "l1"}).fit(X)

@@ -13,7 +13,7 @@ import numpy as np
 from linkwise.bench.stages import clocked
 
 NEIGHBOURS = 20
-ANCHORS, NEAREST_ANCHORS = 1000, 5
+ANCHORS, NEAREST_ANCHORS = 1000, 3
 REFIT = 100  # constraints that the warm refit adds
 
 
@@ -111,7 +111,7 @@ def hnsw_small(task):
 
 
 def hnsw_middle(task):
-    return _hnsw(task, 12, 60, 40)
+    return _hnsw(task, 12, 40, 40)
 
 
 def hnsw_large(task):
@@ -155,7 +155,7 @@ def product_4096(task):
 LEARN = [
     ("learning", "linkwise.kernel.spectral_kernel:diagonal_terms"),
     ("learning", "linkwise.kernel.spectral_kernel:fit_spectrum"),
-    ("k-means", "linkwise.partition.kmeans:best_start"),
+    ("k-means", "linkwise.partition.kmeans:best_starts"),
     ("k-means", "linkwise.partition.kmeans:kmeans"),
 ]
 GRAPH_STAGES = [

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 CHUNK = 1 << 16
-RANK = 12  # r
-SHEET = 3  # q
+RANK = 16  # r
+SHEET = 5  # q
 ARC = 2.0  # of each angle: a sheet goes round more than half of its torus
 SPREAD = 1.8  # of the centres
-NOISE = 1.2  # root mean square length of e
+NOISE = 2.5  # root mean square length of e
 
 
 class Sheets(NamedTuple):

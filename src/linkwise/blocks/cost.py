@@ -37,7 +37,7 @@ def parse_size(size):
     >>> parse_size("1.5 kB"), parse_size(10)
     (1536.0, 10.0)
     """
-    if isinstance(size, Real) and not isinstance(size, bool) and size > 0:
+    if isinstance(size, Real) and not isinstance(size, bool) and float(size) > 0:
         return float(size)
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
     if match is None or float(match[1]) <= 0:
@@ -63,9 +63,10 @@ def limits(memory=None, seconds=None):
     ...
     MemoryError: n_samples=5000 needs about ...
     """
-    if seconds is not None and not (isinstance(seconds, Real) and seconds > 0):
+    if seconds is not None and not (isinstance(seconds, Real) and float(seconds) > 0):
         raise ValueError(f"seconds must be a positive number; got {seconds!r}")
-    token = _current.set(Limits(None if memory is None else parse_size(memory), seconds))
+    most = None if memory is None else parse_size(memory)
+    token = _current.set(Limits(most, None if seconds is None else float(seconds)))
     try:
         yield
     finally:

@@ -27,9 +27,12 @@ def duration(seconds):
 
 
 class Progress:
-    """Shows how far a loop over ``total`` rows has come; use in a with statement."""
+    """Shows how far a loop over ``total`` rows has come; use in a with statement.
 
-    def __init__(self, label, total):
+    Without a total, of an iteration that ends when it ends, it shows the number of steps.
+    """
+
+    def __init__(self, label, total=None):
         self.label, self.total, self.done = label, total, 0
         self.started = self.shown = time.monotonic()
         self.width = 0
@@ -38,9 +41,13 @@ class Progress:
     def __enter__(self):
         return self
 
-    def advance(self, rows):
+    def advance(self, rows=1):
         """Count more rows as done."""
-        self.done += rows
+        self.reach(self.done + rows)
+
+    def reach(self, done):
+        """Count so many rows in all as done."""
+        self.done = done
         now = time.monotonic()
         if self.wanted and now - self.started > DELAY and now - self.shown > PAUSE:
             self.shown = now
@@ -48,6 +55,8 @@ class Progress:
 
     def line(self, elapsed):
         """Return what is shown after some seconds."""
+        if self.total is None:
+            return f"{self.label}: {self.done:,} steps, {duration(elapsed)}"
         rate = self.done / elapsed
         left = duration((self.total - self.done) / rate)
         share = self.done / self.total

@@ -103,11 +103,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self._validate_params()
         X = self._check_X(X)
         check_n_clusters(self.n_clusters, X.shape[0])
-        links = self._check_links(constraints, X.shape[0], sample_id)
+        given, links = self._check_links(constraints, X.shape[0], sample_id)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._fit_X, self._sample_id = X, sample_id
         self._prepare(X, np.random.default_rng([self._seed, 0]))
-        return self._fit_links(*links, out)
+        return self._fit_links(given, links, out)
 
     def refit(self, constraints=None, *, out=None):
         """Cluster the fitted points again under other constraints.
@@ -128,8 +128,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
-        links = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
-        return self._fit_links(*links, out)
+        given, links = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
+        return self._fit_links(given, links, out)
 
     def _check_links(self, constraints, n, sample_id):
         """Return the constraints as given and by row number."""
@@ -191,8 +191,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 class InductiveClusterer(ConstrainedClusterer):
     """A clusterer that also places new points. Subclasses give `_learn` and `_assign`."""
 
-    _block = 2048  # new points that are assigned at a time
-
     def predict(self, X, *, out=None):
         """Return the cluster of every point.
 
@@ -217,13 +215,18 @@ class InductiveClusterer(ConstrainedClusterer):
             self._place(X, labels)
         return labels if out is None else np.load(out, mmap_mode="r")
 
+    def _block(self):
+        """Return the number of new points to assign at a time."""
+        return 2048
+
     def _place(self, X, labels):
         """Write the cluster of every row of X to labels."""
         seen = self._seen(X)
         labels[:] = self.labels_[seen]
         new = np.flatnonzero(seen < 0)
-        for start in range(0, len(new), self._block):
-            rows = new[start : start + self._block]
+        block = self._block()
+        for start in range(0, len(new), block):
+            rows = new[start : start + block]
             labels[rows] = self._assign(X[rows].astype(self._fit_X.dtype, copy=False))
 
     def _seen(self, X):

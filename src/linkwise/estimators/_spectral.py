@@ -38,6 +38,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     **DEFAULTS,
 }
 IN_MEMORY = 1 << 27  # bytes of eigenvectors up to which the embedding is computed once
+POINTS_PER_ANCHOR, FEWEST_ANCHORS = 5, 50  # at least: fewer points would not join the anchors
 CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
 
 
@@ -52,7 +53,7 @@ def affinity_options(kind, params):
             raise ValueError(
                 f"affinity_params: {name} must be one of {', '.join(CHOICES[name])}; got {value!r}"
             )
-        if kind == "anchors" and not (isinstance(value, Integral) and value >= 1):
+        if kind == "anchors" and not (isinstance(value, Integral) and int(value) >= 1):
             raise ValueError(f"affinity_params: {name} must be a whole number >= 1; got {value!r}")
     return known | (params or {})
 
@@ -75,11 +76,12 @@ class SpectralClusterer(InductiveClusterer):
         n, d = X.shape
         kind, options = self.affinity, affinity_options(self.affinity, self.affinity_params)
         if kind == "anchors":
-            p, s = options["n_anchors"], options["n_nearest"]
+            s = options["n_nearest"]
+            p = min(options["n_anchors"], max(n // POINTS_PER_ANCHOR, min(n, FEWEST_ANCHORS)))
+            held = min(n * (8 * s + 4 * max(self.n_clusters, 20)), 2 << 30)  # the rest in a file
             check_cost(
-                n, memory=n * s * 8 * (n * s * 8 < 1 << 30) + 40 * p * p, flops=4.0 * n * p * d,
-                instead="use fewer anchors",
-            )  # fmt: skip
+                n, memory=held + 40 * p * p, flops=4.0 * n * p * d, instead="use fewer anchors"
+            )
             self._dtype = np.result_type(X.dtype, np.float32)
             return AnchorAffinity(X, n_anchors=p, n_nearest=s, sigma=self._graph_sigma(), rng=rng)
         if kind == "rbf" or kind in GRAPH_KERNELS:
@@ -89,9 +91,11 @@ class SpectralClusterer(InductiveClusterer):
                 X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma, params=options
             )
         if kind == "nearest_neighbors":
+            width = X.nnz // n if sparse.issparse(X) else d
+            searched = n * (width + 70) * X.dtype.itemsize  # the points in the order of their cells
             check_cost(
-                n, memory=60 * n * min(self.n_neighbors, n) + 24 * n * 20,
-                flops=20 * min(2.0 * n * n * d, 4e5 * n), instead='use affinity="anchors"',
+                n, memory=searched + 60 * n * min(self.n_neighbors, n) + 500 * n,
+                flops=20 * min(2.0 * n * n * width, 4e5 * n), instead='use affinity="anchors"',
             )  # fmt: skip
         return build_affinity(
             X, kind, n_neighbors=self.n_neighbors, sigma=self._graph_sigma(), options=options
@@ -100,9 +104,8 @@ class SpectralClusterer(InductiveClusterer):
     def _graph_sigma(self):
         return self.sigma
 
-    @property
     def _block(self):
-        return 1 << 16 if self.affinity == "nearest_neighbors" else super()._block
+        return 1 << 16 if self.affinity == "nearest_neighbors" else super()._block()
 
     def _streams(self):
         return self.affinity == "anchors"
@@ -111,7 +114,7 @@ class SpectralClusterer(InductiveClusterer):
         """Say so when the graph falls into more parts than clusters are asked for."""
         parts = 1 if isinstance(self.affinity_matrix_, np.ndarray) else self._basis.parts
         if parts > self.n_clusters:
-            more = "n_anchors or n_nearest" if self._streams() else "n_neighbors"
+            more = "n_nearest, or take fewer anchors" if self._streams() else "n_neighbors"
             warnings.warn(
                 f"the graph has {parts} separate parts, more than n_clusters={self.n_clusters}: "
                 f"small parts are put together arbitrarily; raise {more}",

@@ -52,7 +52,8 @@ class CCSKL(SpectralClusterer):
     affinity_params : dict or None
         Options of the affinity. "nearest_neighbors": {"search": "auto", "metric": "euclidean"},
         search "exact", "approximate" or "auto" (approximate for many points), metric "euclidean"
-        or "cosine". "anchors": {"n_anchors": 1000, "n_nearest": 3}. "heat": {"t": 20},
+        or "cosine". "anchors": {"n_anchors": 1000, "n_nearest": 3}, at most one anchor for
+        five points. "heat": {"t": 20},
         "regularized_laplacian": {"t": 3}, "random_walk": {"a": 2, "p": 20}.
     n_init : int
         Starts of k-means, of which the one of least inertia counts.

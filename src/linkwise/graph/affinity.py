@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
+from linkwise.blocks.progress import Progress
 from linkwise.graph.laplacian import degrees
 from linkwise.graph.neighbours import centre_of, nearest_neighbours
 from linkwise.graph.weights import (
@@ -48,7 +49,8 @@ class NeighbourAffinity:
         self.X, self.n_neighbors = X, n_neighbors
         self.search, self.metric = search, metric
         k = n_neighbors if sigma != "local" else max(n_neighbors, LOCAL_NEIGHBOUR)
-        found = nearest_neighbours(X, k, search=search, metric=metric)
+        with Progress("neighbours", X.shape[0]) as progress:
+            found = nearest_neighbours(X, k, search=search, metric=metric, progress=progress.reach)
         indices, distances = found.indices, found.distances
         self.order, self.recall = found.order, found.recall
         self.sigma, self.scales = sigma, None

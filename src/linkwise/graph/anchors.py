@@ -71,7 +71,8 @@ class Interpolation:
 
     def __getitem__(self, part):
         """Return rows of Z as a csr_array."""
-        return as_csr(*self.block(part), self.shape[1])
+        indices, weights = self.block(part)
+        return as_csr(indices, weights, self.shape[1])
 
 
 def as_csr(indices, weights, p):
@@ -156,7 +157,8 @@ class AnchorAffinity:
 
     def rows(self, X_new):
         """Return z(x) of new points as P, csr_array (q, p)."""
-        Z = as_csr(*self.interpolate(np.ascontiguousarray(X_new)), len(self.anchors))
+        indices, weights = self.interpolate(np.ascontiguousarray(X_new))
+        Z = as_csr(indices, weights, len(self.anchors))
         return Rows(Z, np.ones(Z.shape[0], dtype=Z.dtype))
 
 

@@ -55,6 +55,9 @@ def _double_cover(W):
     """
     W = sparse.csr_array(W)
     W.eliminate_zeros()
+    if W.nnz == 0 or W.data.min() > 0:  # two equal copies that nothing joins
+        count, label = connected_components(W, directed=False)
+        return np.stack([label, label + count])
     positive, negative = W > 0, W < 0
     cover = sparse.block_array([[positive, negative], [negative, positive]], format="csr")
     return connected_components(cover, directed=False)[1].reshape(2, -1)

@@ -19,8 +19,11 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from linkwise.blocks.progress import Progress
+
 DENSE_LIMIT = 800  # LAPACK takes about as long as ARPACK here, and misses nothing
 TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
+LEAST_PROBE, PROBE = 60, 3  # steps in search of what was missed; one for so many products
 WIDE = 20_000  # rows from which on a wider basis pays
 
 
@@ -57,18 +60,47 @@ def _dense(S, U, m):
 
 
 def _lanczos(S, U, m, rng, tol):
+    """Return the m largest eigenpairs of S - 3 U U^T, and how many products it took."""
     n = S.shape[0]
+    operator, progress = _deflated(S, U), Progress("eigenvectors")
+
+    def product(x):
+        progress.advance()
+        return operator.matvec(x)
+
+    counted = LinearOperator(S.shape, matvec=product, dtype=S.dtype)
     start = rng.standard_normal(n).astype(S.dtype)
     options = {"k": m, "which": "LA", "v0": start, "tol": tol}
-    try:
-        values, vectors = eigsh(_deflated(S, U), ncv=min(n, max(2 * m + 1, 20)), **options)
-    except ArpackNoConvergence:  # a wider basis takes clustered eigenvalues together
-        values, vectors = eigsh(_deflated(S, U), ncv=min(n, 6 * m + 60), maxiter=50 * n, **options)
+    width = max((3 if n >= WIDE else 2) * m + 1, 20)
+    with progress:
+        try:
+            values, vectors = eigsh(counted, ncv=min(n, width), **options)
+        except ArpackNoConvergence:  # a wider basis takes clustered eigenvalues together
+            values, vectors = eigsh(counted, ncv=min(n, 6 * m + 60), maxiter=50 * n, **options)
     order = np.argsort(-values, kind="stable")
-    return Eigenpairs(values[order], vectors[:, order])
+    return Eigenpairs(values[order], vectors[:, order]), progress.done
 
 
-def _missed(S, U, found, rng):
+def largest_ritz_value(product, start, steps):
+    """Return a lower bound of the largest eigenvalue, by so many Lanczos steps from a vector.
+
+    The vectors lose their orthogonality, which repeats Ritz values but does not raise the largest.
+    """
+    diagonal, beside = [], []
+    before, v, norm = np.zeros_like(start), start / np.linalg.norm(start), 0.0
+    for _ in range(steps):
+        w = product(v) - v.dtype.type(norm) * before
+        diagonal.append(float(v @ w))
+        w -= v.dtype.type(diagonal[-1]) * v
+        norm = float(np.linalg.norm(w))
+        if norm <= np.finfo(v.dtype).eps:
+            break
+        beside.append(norm)
+        before, v = v, w / v.dtype.type(norm)
+    return linalg.eigvalsh_tridiagonal(diagonal, beside[: len(diagonal) - 1])[-1]
+
+
+def _missed(S, U, found, rng, steps):
     """Return an eigenpair of S larger than the smallest one found, or None.
 
     A Ritz value is a lower bound of the eigenvalue it stands for, so a short iteration
@@ -79,17 +111,9 @@ def _missed(S, U, found, rng):
     start -= known @ (known.T @ start)
     floor = found.values[-1]
     margin = max(1e3 * np.finfo(S.dtype).eps, 1e-2 * (1 - floor))
-    tol = min(1e-2, 0.1 * margin)  # relative to a value near 1: finer than what is looked for
-    try:
-        (value,) = eigsh(
-            _deflated(S, known), 1, which="LA", v0=start, tol=tol, ncv=20,
-            return_eigenvectors=False,
-        )  # fmt: skip
-    except ArpackNoConvergence:
+    if largest_ritz_value(_deflated(S, known).matvec, start, steps) <= floor + margin:
         return None
-    if value <= floor + margin:
-        return None
-    return _lanczos(S, known, 1, rng, TOLERANCE[S.dtype.name])
+    return _lanczos(S, known, 1, rng, TOLERANCE[S.dtype.name])[0]
 
 
 def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
@@ -118,8 +142,9 @@ def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
     if m > c and (n <= DENSE_LIMIT or m > n // 4):
         rest = _dense(S, U, m - c)
     elif m > c:
-        rest = _lanczos(S, U, m - c, rng, tol or TOLERANCE[S.dtype.name])
-        while (more := _missed(S, U, rest, rng)) is not None:
+        rest, products = _lanczos(S, U, m - c, rng, tol or TOLERANCE[S.dtype.name])
+        steps = max(LEAST_PROBE, products // PROBE)
+        while (more := _missed(S, U, rest, rng, steps)) is not None:
             values = np.append(rest.values, more.values)
             keep = np.argsort(-values, kind="stable")[: m - c]
             rest = Eigenpairs(values[keep], np.hstack([rest.vectors, more.vectors])[:, keep])
