@@ -22,6 +22,7 @@ from linkwise import datasets, sample_pairs, scores
 SETS = ["iris", "wine", "wdbc", "ionosphere", "sonar", "glass", "ecoli", "dermatology"]
 TRANSFORMERS = {"ConstrainedPCA": "k", "ConstrainedLPP": "k", "ITML": None}
 VARIANTS = {  # other settings worth a row of their own
+    "CCSKL, as in the paper": ("CCSKL", {"normalize_rows": False}),
     "KernelKMeans, normalised cut": (
         "KernelKMeans",
         {"kernel": "nearest_neighbors", "version": "ncut", "sigma": "r"},

@@ -130,7 +130,7 @@ class CCSKL(SpectralClusterer):
         self.affinity_matrix_ = self._graph_.W
         m = min(max(self.n_components, self.n_clusters), X.shape[0])
         self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
-        self._terms = diagonal_terms(self._basis.vectors)
+        self._terms, self._plain_centres = diagonal_terms(self._basis.vectors), None
 
     def _learn(self, X, links, rng):
         if not links:
@@ -153,13 +153,18 @@ class CCSKL(SpectralClusterer):
         """Return the view of the eigenvectors whose partition keeps most constraints.
 
         Partitions are made of a sample of the points and judged on the linked ones; of equals the
-        first is taken. Its centres are returned beside it.
+        first is taken. Its centres are returned beside it. The plain view knows nothing of the
+        constraints, so that its centres are kept for the next ones.
         """
         F, k = self._basis.vectors, self.n_clusters
         sample, linked = take_rows(F, self._sample(sample_size(k))), take_rows(F, links.ids)
-        samples = [self._view(sample, view) for view in VIEWS]
+        views = VIEWS if self._plain_centres is None else VIEWS[:-1]
+        samples = [self._view(sample, view) for view in views]
         seed = int(rng.integers(2**31 - 1))
         starts = best_starts(samples, k, n_init=self.n_init, seed=seed)
+        if self._plain_centres is None:
+            self._plain_centres = starts.pop()
+        starts.append(self._plain_centres)
         weights = []
         for view, centres in zip(VIEWS, starts, strict=True):
             a, b = nearest_centre(self._view(linked, view), centres)[links.pairs].T

@@ -37,7 +37,7 @@ from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.weights import resolve_sigma
 
 SAMPLE = 20  # rows of the sample for every anchor
-LEAST = 50_000  # rows of the sample that the graph keeps
+LEAST = 45_000  # rows of the sample that the graph keeps
 LLOYD = 5  # steps of k-means for the anchors
 IN_MEMORY = 1 << 30  # bytes of Z up to which it is held in memory
 GRAM_ROWS = 1 << 17

@@ -23,9 +23,9 @@ from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
 from linkwise.blocks.sampling import content_sample
 from linkwise.exceptions import ConvergenceWarning
 
-SAMPLE = 5_000  # rows for the starts, or this many times k
+SAMPLE = 3_000  # rows for the starts, or this many times k
 PER_CLUSTER = 200
-LARGER = 10  # times that sample for the first steps after the starts
+LARGER = 15  # times that sample for the first steps after the starts
 STEPS = 20  # most of them
 AT_REST = 1e-3  # of the spread of the centres
 
