@@ -61,7 +61,16 @@ def test_every_public_name_is_documented():
 
 
 def test_every_room_says_what_it_is_and_documents_what_it_gives():
-    for name in ("constraints", "graph", "kernel", "embedding", "partition", "evaluate", "linalg"):
+    for name in (
+        "blocks",
+        "constraints",
+        "graph",
+        "kernel",
+        "embedding",
+        "partition",
+        "evaluate",
+        "linalg",
+    ):
         module = getattr(linkwise, name)
         assert module.__doc__
         for public in module.__all__:

@@ -385,7 +385,7 @@ def test_a_matrix_that_is_no_affinity_is_refused(matrix, message):
 def test_dense_methods_refuse_what_would_not_fit_in_memory(monkeypatch, iris):
     monkeypatch.setattr("linkwise.blocks.cost.machine_memory", lambda: 500_000)
     for Estimator in (KernelKMeans, OptimalKernelKMeans, PropagatedSpectralClustering):
-        with pytest.raises(MemoryError, match='use CCSKL|use affinity="nearest_neighbors"'):
+        with pytest.raises(MemoryError, match=r'use CCSKL|use affinity="nearest_neighbors"'):
             Estimator(3).fit(iris[0])
     with pytest.raises(MemoryError, match="nearest_neighbors"):
         SignedSpectralClustering(3, affinity="rbf").fit(iris[0])

@@ -13,7 +13,7 @@ from linkwise.blocks import executor
 from linkwise.graph.cells import build_cells
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.neighbours import nearest_neighbours, neighbour_recall
-from linkwise.graph.packed import smallest
+from linkwise.graph.packed import TILE, least_of_product, smallest
 
 
 def blobs(rng, n=6000, d=10, k=20, spread=6.0):
@@ -130,6 +130,52 @@ def test_queries_find_the_points_nearest_to_them(search, rng):
     assert np.mean(found.distances <= truth[:, -1:] * (1 + 1e-6)) > (0.97, 0.999)[search == "exact"]
     itself = nearest_neighbours(X, 1, queries=X[:300], search=search)
     assert np.all(itself.distances == 0)
+
+
+NASTY = {
+    "noise": lambda rng: rng.standard_normal((900, 40)),
+    "far": lambda rng: rng.standard_normal((900, 20)) + 1e6,
+    "apart": lambda rng: blobs(rng, 900, 20, spread=1e6),
+    "scales": lambda rng: rng.standard_normal((900, 20)) * 10 ** rng.uniform(-12, 3, (900, 1)),
+    "tiny": lambda rng: rng.standard_normal((900, 20)) * 1e-100,
+    "huge": lambda rng: rng.standard_normal((900, 20)) * 1e100,
+    "equal": lambda rng: np.repeat(rng.standard_normal((90, 20)), 10, axis=0),
+    "lattice": lambda rng: rng.integers(0, 3, (900, 9)).astype(float),
+    "outlier": lambda rng: np.vstack((rng.standard_normal((900, 20)), np.full((1, 20), 1e12))),
+}
+
+
+@pytest.mark.parametrize("kind", NASTY)
+def test_the_exact_search_is_exact(kind, rng):
+    X = NASTY[kind](rng)
+    D = cdist(X, X)
+    np.fill_diagonal(D, np.inf)
+    found = nearest_neighbours(X, 12, search="exact")
+    truth = np.sort(D, axis=1)[:, :12]
+    assert_allclose(found.distances, truth, rtol=1e-7)
+    assert_allclose(np.take_along_axis(D, found.indices, axis=1), truth, rtol=1e-7)
+    queries = nearest_neighbours(X, 12, queries=X[:100] * 1.5, search="exact")
+    assert_allclose(queries.distances, np.sort(cdist(X[:100] * 1.5, X))[:, :12], rtol=1e-7)
+
+
+def test_the_exact_search_of_single_precision_is_that_of_its_numbers(rng):
+    X = blobs(rng, 3000, 50).astype(np.float32)
+    D = cdist(X.astype(float), X.astype(float))
+    np.fill_diagonal(D, np.inf)
+    found = nearest_neighbours(X, 12, search="exact")
+    assert found.distances.dtype == np.float32
+    assert_allclose(found.distances, np.sort(D, axis=1)[:, :12], rtol=1e-6)
+
+
+def test_the_least_of_a_product_and_their_limit(rng):
+    left, right = rng.random((70, 9), dtype=np.float32), rng.random((9000, 9), dtype=np.float32)
+    columns, limit = least_of_product(left, right, 30, work=np.empty(TILE, dtype=np.float32))
+    D = left @ right.T
+    others = D.copy()
+    np.put_along_axis(others, columns, np.inf, axis=1)
+    assert np.all(others.min(axis=1) >= limit)
+    assert_allclose(limit, np.sort(D, axis=1)[:, 29], rtol=1e-3)
+    assert np.all(np.diff(np.sort(columns, axis=1), axis=1) > 0)
 
 
 @pytest.mark.parametrize("search", ["exact", "approximate"])

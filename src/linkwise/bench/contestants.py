@@ -42,8 +42,8 @@ def _ccskl(task, **options):
     return CCSKL(task.k, n_neighbors=NEIGHBOURS, random_state=task.seed, **options)
 
 
-def _anchored(task):
-    params = {"n_anchors": min(ANCHORS, task.n // 10), "n_nearest": NEAREST_ANCHORS}
+def _anchored(task, count=ANCHORS):
+    params = {"n_anchors": min(count, task.n // 10), "n_nearest": NEAREST_ANCHORS}
     return _ccskl(task, affinity="anchors", affinity_params=params)
 
 
@@ -61,6 +61,10 @@ def anchors(task):
 
 def anchors_linked(task):
     return _anchored(task).fit(task.X, constraints=task.links, out=task.out).labels_
+
+
+def more_anchors(task):
+    return _anchored(task, 4 * ANCHORS).fit(task.X, constraints=task.links).labels_
 
 
 def spectral_clustering(task):
@@ -199,6 +203,7 @@ CONTESTANTS = {
     "graph": Contestant("CCSKL", ccskl, "labels", GRAPH),
     "anchors_linked": Contestant("CCSKL, anchors, constraints", anchors_linked, "labels"),
     "anchors": Contestant("CCSKL, anchors", anchors, "labels"),
+    "more_anchors": Contestant("CCSKL, 4,000 anchors, constraints", more_anchors, "labels", GRAPH),
     "spectral": Contestant("SpectralClustering", spectral_clustering, "labels", SLOW),
     "kmeans": Contestant("KMeans", k_means, "labels", GRAPH),
     "minibatch": Contestant("MiniBatchKMeans", mini_batch, "labels", LARGE),

@@ -1,5 +1,6 @@
 """Room 4: graph or kernel to vectors."""
 
+from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
 from linkwise.embedding.flexible import Flexible, flexible_embedding, flexible_problem
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import (
@@ -12,9 +13,11 @@ from linkwise.embedding.spectral import (
 )
 
 __all__ = [
+    "AnchoredBasis",
     "Basis",
     "Flexible",
     "additive_basis",
+    "anchored_basis",
     "extend",
     "flexible_embedding",
     "flexible_problem",

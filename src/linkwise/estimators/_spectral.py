@@ -22,7 +22,13 @@ from linkwise.blocks.rows import (
 )
 from linkwise.blocks.sampling import content_sample, spaced
 from linkwise.embedding.spectral import extend, unit_rows
-from linkwise.estimators._base import AT_LEAST_ONE, SIGMA, InductiveClusterer, match_rows
+from linkwise.estimators._base import (
+    AT_LEAST_ONE,
+    SIGMA,
+    InductiveClusterer,
+    Traits,
+    match_rows,
+)
 from linkwise.exceptions import ConvergenceWarning
 from linkwise.graph.affinity import build_affinity
 from linkwise.graph.anchors import AnchorAffinity, check_finite
@@ -68,6 +74,8 @@ class SpectralClusterer(InductiveClusterer):
         "sigma": SIGMA,
         "affinity_params": [dict, None],
     }
+
+    _traits = Traits(rows=10_000_000)  # through anchors
 
     def _prepare(self, X, rng):
         self._graph_ = self._graph(X, rng)

@@ -7,7 +7,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise.blocks.rows import take_rows
 from linkwise.embedding.spectral import spectral_basis, unit_rows
-from linkwise.estimators._base import AT_LEAST_ONE
+from linkwise.estimators._base import AT_LEAST_ONE, Traits
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
 from linkwise.partition.kmeans import best_starts, nearest_centre, sample_size
@@ -97,6 +97,8 @@ class CCSKL(SpectralClusterer):
         "diagonal": [StrOptions({"balanced", "paper"})],
         "normalize_rows": ["boolean", StrOptions({"auto"})],
     }
+
+    _traits = Traits(rows=100_000_000)  # through anchors
 
     def __init__(
         self,

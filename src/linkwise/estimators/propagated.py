@@ -12,7 +12,7 @@ from linkwise.blocks.cost import check_cost
 from linkwise.blocks.rows import take_rows
 from linkwise.blocks.sampling import spaced
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
-from linkwise.estimators._base import POSITIVE, Traits
+from linkwise.estimators._base import POSITIVE
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.graph.affinity import GaussianAffinity
 from linkwise.graph.anchors import inverse
@@ -75,7 +75,6 @@ class PropagatedSpectralClustering(SpectralClusterer):
         "algorithm": [StrOptions({"auto", "a", "b"})],
         "eps": [POSITIVE, tuple, list],
     }
-    _traits = Traits(rows=10_000)
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class SpectralLearning(SpectralClusterer):
         **SpectralClusterer._parameter_constraints,
         "normalization": [StrOptions({"symmetric", "additive"})],
     }
-    _traits = Traits(weights=False)
+    _traits = Traits(weights=False, rows=10_000_000)
 
     def __init__(
         self,

@@ -8,11 +8,14 @@ from linkwise.graph.affinity import (
     build_affinity,
     squared_distances,
 )
+from linkwise.graph.anchors import AnchorAffinity, AnchoredMatrix
 from linkwise.graph.laplacian import balanced_components, degrees, laplacian, normalise
-from linkwise.graph.neighbours import Neighbours, nearest_neighbours
+from linkwise.graph.neighbours import Neighbours, nearest_neighbours, neighbour_recall
 from linkwise.graph.weights import gaussian, local_scaling, median_scale, resolve_sigma, symmetrise
 
 __all__ = [
+    "AnchorAffinity",
+    "AnchoredMatrix",
     "GaussianAffinity",
     "NeighbourAffinity",
     "Neighbours",
@@ -26,6 +29,7 @@ __all__ = [
     "local_scaling",
     "median_scale",
     "nearest_neighbours",
+    "neighbour_recall",
     "normalise",
     "resolve_sigma",
     "squared_distances",

@@ -134,7 +134,7 @@ class AnchorAffinity:
         self.s = min(n_nearest, len(self.anchors))
         with one_thread():
             self.plan = plan_anchors(self.anchors, self.s, sample=sample)
-        near = nearest_anchors(sample, self.plan)[1]
+            near = nearest_anchors(sample[::4], self.plan).squared_distances
         r = float(np.sqrt(near[:, -1]).mean(dtype=np.float64))
         self.sigma = None if sigma == "local" else resolve_sigma(sigma, r)
         self.Z = Interpolation.empty(n, len(self.anchors), self.s, dtype)

@@ -1,14 +1,15 @@
 """The k nearest neighbours of every point, nearly all of them, in time that grows like n.
 
-1. The points are projected to at most 64 dimensions and put in small cells (``cells``).
+1. The points are projected to at most 80 dimensions and put in small cells (``cells``).
 2. All points of a cell are compared with the same L candidates, the points of the cells nearest to
    any of them, in one product (``packed``); the m best of each are kept.
 3. Those are compared again in all dimensions, and the k best kept.
 
-L and m are measured: for a sample of points the true neighbours are found by looking at every
-point, and L and m are the least that would have found ``RECALL`` of them (``ENOUGH`` where that
-asks for many). ``recall`` says what they would have found. It falls short where even
-``MAX_CANDIDATES`` are too few: in noise of many dimensions, where all points are about as far.
+L and m are measured: for a sample of points the true neighbours are found among the many nearest
+after projection, and L and m are the least that would have found ``RECALL`` of them (``ENOUGH``
+where that asks for many). For a few points they are found among all, which shows first whether the
+projection serves at all. ``recall`` says what would have been found of both. It falls short where
+even ``MAX_CANDIDATES`` are too few: in noise of many dimensions, where all points are about as far.
 
 A product of points less the centre of their cell keeps its digits far from the origin; where two
 points are so close that it does not, their distance is taken from the difference.
@@ -36,19 +37,19 @@ from linkwise.graph.cells import (
     squared_norms,
 )
 from linkwise.graph.nearest_anchors import exact_plan, nearest_anchors, plan_anchors
-from linkwise.graph.packed import factor_points, factor_queries
+from linkwise.graph.packed import TILE, factor_points, factor_queries, least_of_product
 
-RECALL, ENOUGH = 0.994, 0.987  # wanted of the candidates; the second if the first takes many
-KEPT_RECALL = 0.995  # wanted of those kept: one of them costs as much as a hundred candidates
-CELL = 48  # rows in a cell; fewer make better candidates, more make faster products
+RECALL, ENOUGH = 0.994, 0.988  # wanted of the candidates; the second if the first takes many
+KEPT_RECALL = 0.997  # wanted of those kept: one of them costs as much as a hundred candidates
+CELL = 64  # rows in a cell; fewer make better candidates, more make faster products
 MIN_CANDIDATES, MANY_CANDIDATES, MAX_CANDIDATES = 512, 4096, 24576
 PROBE = 10  # the centre by whose distance a query measures the others
 MANY_CELLS = 4096  # beyond which not every cell is compared with every other
-SAMPLE = 256  # points whose true neighbours are found
+SAMPLE = 384  # points at most whose true neighbours are found
 MAX_KEPT = 8  # times k
+FEW = 32  # points whose true neighbours are found among all, not among those near in projection
+ROUNDING = 16  # units in the last place within which distances are tied
 SPARE = 4  # points kept beyond the k-th at least
-TILE = 3 << 17  # entries of a product: 1.5 megabytes, which stay in the cache
-COLUMNS = 4096  # of a product at most
 TIGHT = 1e-3  # mean |z - centre|^2 / |centre|^2 below which the centre is subtracted
 GATHER = 1 << 18  # numbers gathered at a time when the kept are compared again
 TASK = 512  # queries in one task
@@ -67,7 +68,7 @@ class Index(NamedTuple):
     ties: np.ndarray  # (n,) decides between neighbours at the same distance
     Z: np.ndarray  # (n, r) projected
     unit: float  # by which z is divided before it is cast to single precision
-    factors: np.ndarray  # (n, r + 2) [z, |z|^2, 1] of z / unit
+    factors: np.ndarray  # (n, r + 2) [z, |x|^2, 1] of z / unit and x / unit
     tight: np.ndarray  # (c,) cells so small for their place that those would lose their digits
     projection: Projection
     cells: Cells
@@ -81,13 +82,11 @@ def _single(Z, unit):
     return (Z / Z.dtype.type(unit)).astype(np.float32, copy=False)
 
 
-def _all_distances(X, norms, rows):
-    """Return the squared distances of some rows to all points, infinite to themselves."""
-    D = X[rows] @ X.T
+def _shifted(Q, X, norms, rows):
+    """Return |q - x|^2 - |q|^2 for the rows Q and all points, infinite for the rows themselves."""
+    D = (Q * -2) @ X.T
     D = D.toarray() if sparse.issparse(D) else D
-    D *= -2
     D += norms
-    D += norms[rows, None]
     D[np.arange(len(rows)), rows] = np.inf
     return D
 
@@ -107,47 +106,75 @@ def _rank_cells(cells, cell, near, Q):
     return near[np.argsort(D.min(axis=0), kind="stable")]
 
 
-def _look_at_all(X, norms, Z, cells, cell, rows, k):
-    """Return what it would take to find the k nearest of some rows.
+def _share_near(X, Z, k, centre, seed):
+    """Return the share of the k nearest of a few rows that are still near after projection."""
+    rows = spread_sample(Z, FEW, seed + 1)
+    norms = squared_norms(Z) + Z[:, -1] ** 2  # |x - centre|^2
+    Q = X[rows] if sparse.issparse(X) else X[rows] - centre
+    D = _shifted(Q, X, norms, rows)
+    true = np.argpartition(D, k - 1, axis=1)[:, :k]
+    D = _shifted(Z[rows], Z, norms, rows)  # Eq. (3) of ``cells``
+    last = min(MAX_KEPT * k, len(Z)) - 1
+    limit = np.partition(D, last, axis=1)[:, last, None]
+    return float((np.take_along_axis(D, true, axis=1) <= limit).mean())
+
+
+def _true_neighbours(X, norms, row, near, projected, k):
+    """Return the k nearest of a row among the points ``near``, and those tied with the last.
 
     Returns
     -------
-    reach : int array (s, k), how many candidates until each is among them
-    rank : int array (s, k), how many points are nearer after projection
+    true : int array
+    rank : int array like it, how many points are nearer than each after projection
+    """
+    order = np.argsort(projected)
+    near = near[order]
+    D = X[near] @ X[[row]].T
+    D = norms[near] - 2 * (D.toarray() if sparse.issparse(D) else D)[:, 0]
+    limit = np.partition(D, k - 1)[k - 1] + ROUNDING * np.finfo(D.dtype).eps * norms[row]
+    rank = np.flatnonzero(limit >= D)
+    return near[rank], rank
+
+
+def _reach(Z, cells, cell, row, true, k):
+    """Return how many candidates a row needs until each of its k nearest is among them.
 
     Of points tied at the k-th place those that are reached first count.
     """
-    D = _all_distances(X, norms, rows)
-    projected = D if Z is X else _all_distances(Z, squared_norms(Z), rows)
-    last = np.partition(D, k - 1, axis=1)[:, k - 1]
-    tolerance = np.finfo(D.dtype).eps * 16 * norms[rows]
-    reach = np.empty((len(rows), k), dtype=np.intp)
-    rank = np.zeros((len(rows), k), dtype=np.intp)
     sizes = np.diff(cells.starts)
-    everyone = np.arange(len(sizes))
-    for i, row in enumerate(rows):
-        true = np.flatnonzero(D[i] <= last[i] + tolerance[i])
-        members = Z[cells.starts[cell[row]] : cells.starts[cell[row] + 1]]
-        order = _rank_cells(cells, cell[row], everyone, members)
-        until = np.empty(len(sizes), dtype=np.intp)
-        until[order] = np.cumsum(sizes[order])
-        reach[i] = np.sort(until[cell[true]])[:k]
-        if Z is not X:
-            inside = np.sort(projected[i, projected[i] <= projected[i, true].max()])
-            rank[i] = np.sort(np.searchsorted(inside, projected[i, true]))[:k]
-    return reach, rank
+    members = Z[cells.starts[cell[row]] : cells.starts[cell[row] + 1]]
+    order = _rank_cells(cells, cell[row], np.arange(len(sizes)), members)
+    until = np.empty(len(sizes), dtype=np.intp)
+    until[order] = np.cumsum(sizes[order])
+    return np.sort(until[cell[true]])[:k]
 
 
 def _measure(X, norms, Z, cells, k, seed):
     """Return the candidates and the kept that a sample asks for, and the recall it promises."""
     n = len(Z)
     cell = np.repeat(np.arange(len(cells.centres)), np.diff(cells.starts))
-    sample = spread_sample(Z, SAMPLE, seed + 1)
+    sample = spread_sample(Z, min(SAMPLE, max(SAMPLE // 2, n // 64)), seed + 1)
     size = max(4, min(64, (1 << 22) // n))
-    parts = [sample[start : start + size] for start in range(0, len(sample), size)]
-    found = list(run_blocks(lambda p: _look_at_all(X, norms, Z, cells, cell, p, k), parts))
-    reach = np.concatenate([reach for reach, _ in found])
-    rank = np.concatenate([rank for _, rank in found])
+
+    last = min(k if Z is X else MAX_KEPT * k, n - 1) - 1
+
+    def one(part):
+        rows = sample[part]
+        D = _shifted(Z[rows], Z, norms, rows)  # Eq. (3) of ``cells``
+        limit = np.partition(D, last, axis=1)[:, last]
+        limit += ROUNDING * np.finfo(D.dtype).eps * norms[rows]
+        reach = np.empty((len(rows), k), dtype=np.intp)
+        rank = np.zeros((len(rows), k), dtype=np.intp)
+        for i, row in enumerate(rows):
+            true = np.flatnonzero(D[i] <= limit[i])
+            if Z is not X and len(true) <= 2 * MAX_KEPT * k:  # more: they are equal, or nearly so
+                true, ranks = _true_neighbours(X, norms, row, true, D[i, true], k)
+                rank[i] = ranks[:k]
+            reach[i] = _reach(Z, cells, cell, row, true, k)
+        return reach, rank
+
+    found = run_blocks(one, blocks_of(len(sample), size))
+    reach, rank = (np.concatenate(both) for both in zip(*found, strict=True))
     candidates = int(np.quantile(reach, RECALL, method="higher"))
     if candidates > MANY_CANDIDATES:
         candidates = max(MANY_CANDIDATES, int(np.quantile(reach, ENOUGH, method="higher")))
@@ -161,8 +188,7 @@ def _near_cells(cells, candidates):
     """Return the nearest cells of each cell, enough for the candidates."""
     centres = cells.centres
     mean = cells.starts[-1] / len(centres)
-    choice = 2 if candidates <= MANY_CANDIDATES else 1.25  # the queries choose among these
-    count = min(len(centres), int(choice * candidates / mean) + 8)
+    count = min(len(centres), int(3 * candidates / mean) + 8)  # the queries choose among these
     if count == len(centres):
         return np.tile(np.arange(count), (count, 1))
     if len(centres) <= MANY_CELLS:
@@ -175,38 +201,58 @@ def _near_cells(cells, candidates):
     )
 
 
-def _index(X, k, centre, seed):
+def _index(X, k, centre, least, seed):
+    k = min(k, X.shape[0] - 1)
     projection = fit_projection(X, centre, seed=seed)
     Z = project(X, projection)
+    share = 1.0 if projection.basis is None else _share_near(X, Z, k, centre, seed)
+    if share < least:
+        return None
     cells = build_cells(Z, CELL, seed=seed)
     Z = Z[cells.order]
     X = Z if projection.basis is None else sorted_points(X, cells.order, centre)
     norms = squared_norms(X)
-    measured = _measure(X, norms, Z, cells, min(k, len(Z) - 1), seed)
-    near = _near_cells(cells, measured[0])
+    candidates, kept, recall = _measure(X, norms, Z, cells, k, seed)
+    if recall * share < least:
+        return None
+    near = _near_cells(cells, candidates)
     direction = np.random.default_rng(0).standard_normal(X.shape[1]).astype(X.dtype)
     unit = 2.0 ** np.ceil(np.log2(abs(cells.centres).max() or 1))  # squares must not overflow
     factors = factor_queries(_single(Z, unit))
+    if projection.basis is not None:
+        factors[:, -2] += factors[:, -3] ** 2  # Eq. (3) of ``cells``
     place = squared_norms(cells.centres)
     spread = np.add.reduceat(squared_norms(Z), cells.starts[:-1]) / np.diff(cells.starts) - place
-    tight = ~(spread > TIGHT * place)
     return Index(
-        X, norms, X @ direction, Z, unit, factors, tight, projection, cells, near, *measured
+        X=X,
+        norms=norms,
+        ties=X @ direction,
+        Z=Z,
+        unit=unit,
+        factors=factors,
+        tight=~(spread > TIGHT * place),
+        projection=projection,
+        cells=cells,
+        near=near,
+        candidates=candidates,
+        kept=kept,
+        recall=recall * share,
     )
 
 
-def build_index(X, k, *, centre, seed=0):
-    """Return the points ready for searches of k neighbours.
+def build_index(X, k, *, centre, least=0.0, seed=0):
+    """Return the points ready for searches of k neighbours, or None.
 
     Parameters
     ----------
     X : array or csr_array (n, d)
     k : int >= 1
     centre : array (d,), amid the points; 0 for sparse points
+    least : float, the recall below which there is no index
     seed : int, of the cells and samples
     """
     with threadpool_limits(1, user_api="blas"):  # the blocks have the threads
-        return _index(X, k, centre, seed)
+        return _index(X, k, centre, least, seed)
 
 
 def _candidates(index, cell, QZ):
@@ -218,31 +264,6 @@ def _candidates(index, cell, QZ):
     count = np.searchsorted(until, index.candidates) + 1
     begin, end, until = begin[:count], end[:count], until[:count]
     return np.arange(until[-1]) + np.repeat(end - until, end - begin)
-
-
-def _keep(left, right, m, scratch):
-    """Return the m columns of the least entries of left @ right.T, in no order."""
-    packed, columns = [], []
-    low = COLUMNS - 1
-    for part in blocks_of(len(right), min(COLUMNS, TILE // len(left))):
-        shape = len(left), part.stop - part.start
-        D = scratch.products[: shape[0] * shape[1]].reshape(shape)
-        D = np.dot(left, right[part].T, out=D).view(np.int32)  # (rows, columns)
-        D &= np.int32(~low)
-        D |= scratch.numbers[: shape[1]]
-        if m < shape[1]:
-            D.partition(m - 1, axis=1)
-        packed.append(D[:, :m] & np.int32(~low))
-        columns.append((D[:, :m] & np.int32(low)) + np.int32(part.start))
-    if len(packed) == 1:
-        return columns[0]
-    D, everyone = np.hstack(packed), np.hstack(columns)
-    low = max(low, (1 << D.shape[1].bit_length()) - 1)
-    D &= np.int32(~low)
-    D |= np.arange(D.shape[1], dtype=np.int32)
-    D.partition(m - 1, axis=1)
-    slots = (D[:, :m] & np.int32(low)) + np.arange(0, D.size, D.shape[1])[:, None]
-    return everyone.reshape(-1).take(slots)
 
 
 def _sparse_distances(index, Q, kept):
@@ -267,22 +288,17 @@ def _few_dimensions(X, Q, kept, scratch):
 
 
 def _distances(index, Q, kept, scratch):
-    """Return the squared distances of the rows Q (q, d) to their points ``kept`` (q, m).
-
-    The queries of a cell share most of the points kept: they are gathered once for all.
-    """
-    X, d = index.X, Q.shape[1]
+    """Return the squared distances of the rows Q (q, d) to their points ``kept`` (q, m)."""
+    X, (q, m), d = index.X, kept.shape, Q.shape[1]
     if sparse.issparse(Q):
         return _sparse_distances(index, Q, kept)
     if d <= MAX_DIMENSIONS:
         return _few_dimensions(X, Q, kept, scratch)
-    union, where = np.unique(kept, return_inverse=True)
-    dots = np.empty((len(Q), len(union)), dtype=Q.dtype)
-    for part in blocks_of(len(union), max(1, GATHER // d)):
-        G = scratch.gathered[: (part.stop - part.start) * d].reshape(-1, d)
-        np.take(X, union[part], axis=0, out=G, mode="clip")
-        dots[:, part] = Q @ G.T
-    dots = np.take_along_axis(dots, where.reshape(kept.shape), axis=1)
+    dots = np.empty((q, m), dtype=Q.dtype)
+    for part in blocks_of(q, max(1, GATHER // (m * d))):
+        G = scratch.gathered[: (part.stop - part.start) * m * d].reshape(-1, m, d)
+        np.take(X, kept[part], axis=0, out=G, mode="clip")
+        np.matmul(G, Q[part, :, None], out=dots[part, :, None])
     scale = squared_norms(Q)[:, None] + index.norms[kept]
     squared = scale - 2 * dots
     rows, slots = np.nonzero(squared <= np.finfo(Q.dtype).eps ** 0.4 * scale)
@@ -310,7 +326,6 @@ class Scratch(NamedTuple):
     products: np.ndarray
     right: np.ndarray
     gathered: np.ndarray
-    numbers: np.ndarray
 
 
 def _scratch(index):
@@ -319,7 +334,6 @@ def _scratch(index):
         np.empty(TILE, dtype=np.float32),
         np.empty((index.candidates + 2 * CELL, r), dtype=np.float32),
         np.empty(max(GATHER, index.kept * index.X.shape[1]), dtype=index.X.dtype),
-        np.arange(COLUMNS, dtype=np.int32),
     )
 
 
@@ -337,7 +351,8 @@ def _search_cell(index, cell, QX, QZ, k, own, scratch):
     else:
         np.take(index.factors, candidates, axis=0, out=right, mode="clip")
     left = factor_points(_single(QZ, index.unit)).T  # [-2 q, 1, |q|^2]
-    kept = candidates[_keep(left, right, min(index.kept, len(candidates)), scratch)]
+    columns = least_of_product(left, right, index.kept, work=scratch.products)[0]
+    kept = candidates[columns]
     squared = _distances(index, QX, kept, scratch)
     if own is not None:
         squared[kept == np.arange(own, own + len(kept))[:, None]] = np.inf

@@ -1,8 +1,10 @@
 """The k nearest neighbours of every point, exactly or nearly so.
 
-The exact search takes Euclidean distances in blocks by scikit-learn's compiled search (a k-d tree
-in a few dimensions, blocked products elsewhere): O(n^2 d) time at worst, O(n k) memory, the n x n
-matrix is never held. Three things are put right afterwards:
+The exact search takes Euclidean distances in blocks: by scikit-learn's k-d tree in a few
+dimensions, elsewhere by products in single precision (``packed``), whose nearest are compared again
+in double precision. A bound on the rounding says which queries may have missed a neighbour; those,
+and sparse points, are searched by scikit-learn. O(n^2 d) time at worst, O(n (k + d)) memory, the
+n x n matrix is never held. Three things are put right afterwards:
 
 * |x|^2 + |y|^2 - 2 x.y loses all its digits when x and y are close and far from the origin.
   The points are centred first, and the distances where cancellation bites are taken again
@@ -37,11 +39,16 @@ from linkwise.blocks import run_blocks
 from linkwise.graph.approximate import build_index, search_index
 from linkwise.graph.cells import blocks_of
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
+from linkwise.graph.packed import TILE, factor_points, factor_queries, least_of_product
 
 MARGIN = 4
 TREE_DIMENSIONS = 8  # a k-d tree wins up to about here
 CANCELLATION = 1e-6  # d^2 / (|x|^2 + |y|^2) below which six of sixteen digits are gone
 LOST = 1e-12  # ... and below which a product may have missed a neighbour
+SPARE = 8  # candidates beyond those wanted, so that most queries can be sure
+QUERIES = 384  # in one product at most
+GATHER = 1 << 17  # numbers gathered at a time
+TINY = 1e-30  # where single precision begins to run out of exponents
 
 
 BLOCK_COST = 2e10  # multiplications in one compiled call: about a second
@@ -113,6 +120,54 @@ def _compiled_search(X, Q, k, tree, progress):
     return tuple(np.concatenate(both) for both in zip(*parts, strict=True))
 
 
+def _product_search(X, Q, k, wanted, progress):
+    """Return distances (float64) and indices of the ``wanted`` nearest points, of k surely.
+
+    Candidates come from a product in single precision. With u its unit roundoff and g = (d + 16) u
+    an entry of it is wrong by at most 2 g (|q|^2 + |x|^2) <= g (6 |q|^2 + 4 |q - x|^2). So a point
+    that is left out, whose entry is at least ``limit``, has
+
+        (1)  |q - x|^2 (1 + 4 g) >= limit - 6 g |q|^2
+
+    and queries whose k-th candidate is not nearer than that are searched by scikit-learn.
+    """
+    n, d = X.shape
+    q = len(Q)
+    unit = 2.0 ** np.ceil(np.log2(max(abs(X).max(), abs(Q).max()) or 1))
+    right = factor_queries((X / X.dtype.type(unit)).astype(np.float32, copy=False))
+    norms, query_norms = (np.einsum("ij,ij->i", A, A, dtype=np.float64) for A in (X, Q))
+    g = (d + 16) * np.finfo(np.float32).eps / 2
+    m = min(n, wanted + SPARE)
+    indices = np.empty((q, wanted), dtype=np.intp)
+    distances = np.empty((q, wanted))
+    sure = np.empty(q, dtype=bool)
+
+    def one(part):
+        work = np.empty(TILE, dtype=np.float32)
+        left = factor_points((Q[part] / X.dtype.type(unit)).astype(np.float32, copy=False)).T
+        kept, limit = least_of_product(left, right, m, work=work)
+        squared = norms[kept] + query_norms[part, None]
+        for rows in blocks_of(len(kept), max(1, GATHER // (m * d))):
+            near = X[kept[rows]].astype(np.float64, copy=False)  # (b, m, d)
+            squared[rows] -= 2 * (near @ Q[part][rows].astype(np.float64)[:, :, None])[:, :, 0]
+        order = np.argsort(squared, axis=1)[:, :wanted]
+        indices[part] = np.take_along_axis(kept, order, axis=1)
+        squared = np.maximum(np.take_along_axis(squared, order, axis=1), 0)
+        distances[part] = np.sqrt(squared)
+        farthest = (distances[part, k - 1] / unit) ** 2
+        sure[part] = farthest * (1 + 4 * g) + 6 * g * left[:, -1] + TINY < limit  # Eq. (1)
+        return part.stop
+
+    rows = int(min(max(BLOCK_COST / (n * (d + 50)), 64), QUERIES))
+    for done in run_blocks(one, blocks_of(q, rows)):
+        if progress is not None:
+            progress(done)
+    again = np.flatnonzero(~sure)
+    if len(again):
+        distances[again], indices[again] = _compiled_search(X, Q[again], wanted, False, None)
+    return distances, indices
+
+
 def _exact(X, k, queries, progress):
     n, d = X.shape
     own = queries is None
@@ -124,7 +179,10 @@ def _exact(X, k, queries, progress):
         Q = X if own else Q - centre
     wanted = min(n, k + own + MARGIN)
     tree = dense and d <= TREE_DIMENSIONS
-    distances, indices = _compiled_search(X, Q, wanted, tree, progress)
+    if dense and not tree:
+        distances, indices = _product_search(X, Q, k + own, wanted, progress)
+    else:
+        distances, indices = _compiled_search(X, Q, wanted, tree, progress)
     distances = distances.astype(np.float64)
 
     norms, query_norms = _squared_norms(X), _squared_norms(Q)
@@ -171,8 +229,9 @@ def _approximate(X, k, queries, seed, progress):
     q = X.shape[0] if queries is None else queries.shape[0]
     if queries is not None and X.shape[0] <= FEW_POINTS and not sparse.issparse(X):
         return _among_few(X, k, queries, seed, progress)
-    index = build_index(X, k, centre=centre_of(X), seed=seed)
-    if index.recall < LEAST_RECALL and _cost(X, q) <= FALLBACK_COST:
+    least = LEAST_RECALL if _cost(X, q) <= FALLBACK_COST else 0
+    index = build_index(X, k, centre=centre_of(X), least=least, seed=seed)
+    if index is None:
         return _exact(X, k, queries, progress)
     found = search_index(index, k, queries=queries, progress=progress)
     return Neighbours(found.indices, np.sqrt(found.squared), found.order, found.recall)

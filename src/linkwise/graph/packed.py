@@ -14,6 +14,8 @@ distance, count as 0. For a few entries of a long row repeated ``argmin`` is fas
 import numpy as np
 
 MAX_COLUMNS = 8192  # 13 of 23 bits: beyond that the rest would say too little
+TILE = 3 << 17  # entries of a product: 1.5 megabytes, which stay in the cache
+COLUMNS = 4096  # of a product at most: 11 of 23 bits are left
 SPARE = 2  # entries taken beyond the k-th, for those the lost bits would confuse
 
 
@@ -85,3 +87,43 @@ def smallest(D, k, *, work=None):
     if k * (60 + 0.15 * D.shape[1]) < 1.6 * D.shape[1]:  # nanoseconds per row
         return _by_argmin(D, k)
     return _by_partition(D, k, work)
+
+
+def least_of_product(left, right, m, *, work):
+    """Return the columns of about the m least entries of each row of left @ right.T, in no order.
+
+    The product is formed in tiles and never held.
+
+    Parameters
+    ----------
+    left : float32 array (q, r), at most ``TILE`` / 64 rows
+    right : float32 array (c, r)
+    m : int; all columns are returned if there are no more
+    work : float32 array (TILE,), overwritten
+
+    Returns
+    -------
+    columns : int array (q, min(m, c))
+    limit : float32 array (q,); no entry of the other columns is below it
+    """
+    packed, columns = [], []
+    low = COLUMNS - 1
+    numbers = np.arange(COLUMNS, dtype=np.int32)
+    size = min(COLUMNS, TILE // len(left))
+    for start in range(0, len(right), size):
+        part = right[start : start + size]
+        D = work[: len(left) * len(part)].reshape(len(left), len(part))
+        D = np.dot(left, part.T, out=D).view(np.int32)
+        D &= np.int32(~low)
+        D |= numbers[: len(part)]
+        if m < len(part):
+            D.partition(m - 1, axis=1)
+        packed.append(D[:, :m] & np.int32(~low))
+        columns.append((D[:, :m] & np.int32(low)) + np.int32(start))
+    D, everyone = np.hstack(packed), np.hstack(columns)
+    if m >= len(right):
+        return everyone, np.full(len(left), np.inf, dtype=np.float32)
+    if len(packed) > 1:
+        order = np.argpartition(D, m - 1, axis=1)[:, :m]
+        D, everyone = (np.take_along_axis(A, order, axis=1) for A in (D, everyone))
+    return everyone, D.max(axis=1).view(np.float32)

@@ -23,6 +23,7 @@ from linkwise.blocks.progress import Progress
 
 DENSE_LIMIT = 800  # LAPACK takes about as long as ARPACK here, and misses nothing
 TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
+COARSE = 1e-6  # from WIDE rows on, where nobody needs nine digits and they cost half of the time
 LEAST_PROBE, PROBE = 60, 3  # steps in search of what was missed; one for so many products
 WIDE = 20_000  # rows from which on a wider basis pays
 
@@ -59,9 +60,11 @@ def _dense(S, U, m):
     return Eigenpairs(values[::-1], vectors[:, ::-1])
 
 
-def _lanczos(S, U, m, rng, tol):
+def _lanczos(S, U, m, rng, tol=None):
     """Return the m largest eigenpairs of S - 3 U U^T, and how many products it took."""
     n = S.shape[0]
+    if tol is None:
+        tol = max(TOLERANCE[S.dtype.name], COARSE if n >= WIDE else 0)
     operator, progress = _deflated(S, U), Progress("eigenvectors")
 
     def product(x):
@@ -113,7 +116,7 @@ def _missed(S, U, found, rng, steps):
     margin = max(1e3 * np.finfo(S.dtype).eps, 1e-2 * (1 - floor))
     if largest_ritz_value(_deflated(S, known).matvec, start, steps) <= floor + margin:
         return None
-    return _lanczos(S, known, 1, rng, TOLERANCE[S.dtype.name])[0]
+    return _lanczos(S, known, 1, rng)[0]
 
 
 def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
@@ -142,7 +145,7 @@ def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
     if m > c and (n <= DENSE_LIMIT or m > n // 4):
         rest = _dense(S, U, m - c)
     elif m > c:
-        rest, products = _lanczos(S, U, m - c, rng, tol or TOLERANCE[S.dtype.name])
+        rest, products = _lanczos(S, U, m - c, rng, tol)
         steps = max(LEAST_PROBE, products // PROBE)
         while (more := _missed(S, U, rest, rng, steps)) is not None:
             values = np.append(rest.values, more.values)
