@@ -17,6 +17,7 @@ from linkwise.blocks.executor import run_blocks
 
 BLOCK_BYTES = 8 << 20  # of points in a block: small beside memory, large beside a call
 MOST_ROWS = 1 << 16
+SCATTERED = 2048  # rows read at a time from places all over a file: each brings pages around it
 
 
 def open_rows(X):
@@ -54,27 +55,38 @@ def row_blocks(n, width, itemsize=4):
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
-def _give_back(X):
-    """Forget the pages of a memory-mapped file; they are read again when needed."""
+def _give_back(X, rows=None):
+    """Forget the pages of some rows of a memory-mapped file, a slice of X, or of all.
+
+    They are read again when needed. A private map would lose what was written to it.
+    """
     base = getattr(X, "_mmap", None)
-    if base is not None and getattr(X, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
+    if base is None or getattr(X, "mode", "c") == "c" or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    if rows is None or not rows.flags.c_contiguous:
         base.madvise(mmap.MADV_DONTNEED)
+        return
+    first = rows.ctypes.data - np.frombuffer(base, np.uint8).ctypes.data
+    start = first - first % mmap.PAGESIZE
+    if rows.nbytes:
+        base.madvise(mmap.MADV_DONTNEED, start, first + rows.nbytes - start)
 
 
 def read_block(X, part, dtype=None):
     """Return the rows of a slice as an array of its own."""
     rows = X[part]
     if isinstance(X, np.memmap):
-        rows = np.array(rows, dtype=dtype)
-        _give_back(X)
-        return rows
+        block = np.array(rows, dtype=dtype)
+        _give_back(X, rows)
+        return block
     return np.asarray(rows, dtype=dtype)
 
 
 def write_block(out, part, values):
     """Write rows of an array or memory-mapped file."""
     out[part] = values
-    _give_back(out)
+    if isinstance(out, np.memmap):
+        _give_back(out, out[part])
 
 
 def take_rows(X, rows, dtype=None):
@@ -83,9 +95,11 @@ def take_rows(X, rows, dtype=None):
     if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
         return np.asarray(X[rows], dtype=dtype)
     unique, place = np.unique(rows, return_inverse=True)
-    found = np.array(X[unique], dtype=dtype)
-    _give_back(X)
-    return found[place]
+    parts = []
+    for start in range(0, max(len(unique), 1), SCATTERED):
+        parts.append(np.array(X[unique[start : start + SCATTERED]], dtype=dtype))
+        _give_back(X)
+    return np.concatenate(parts)[place]
 
 
 class ComputedRows:

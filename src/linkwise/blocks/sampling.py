@@ -7,6 +7,7 @@ than four million the rest, are drawn by their number instead: to sort them woul
 
 import numpy as np
 
+from linkwise.blocks.executor import run_blocks
 from linkwise.blocks.rows import is_external, read_block, row_blocks
 
 BY_CONTENT = 1 << 22  # rows
@@ -35,5 +36,6 @@ def content_sample(X, size, rng):
     if is_external(X) or n > BY_CONTENT:
         return np.sort(rng.choice(n, size, replace=False))
     direction = rng.standard_normal(X.shape[1]).astype(X.dtype)
-    along = np.concatenate([read_block(X, part) @ direction for part in row_blocks(n, X.shape[1])])
-    return spaced(np.argsort(along, kind="stable"), size)
+    parts = row_blocks(n, X.shape[1])
+    along = np.concatenate(list(run_blocks(lambda part: read_block(X, part) @ direction, parts)))
+    return spaced(np.argsort(along), size)

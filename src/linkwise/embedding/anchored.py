@@ -139,9 +139,11 @@ def _anchored_basis(W, m, rng, additive):
     m = min(m, p + r)
     S = LinearOperator((p + r,) * 2, matvec=product, matmat=product, dtype=np.float64)
     if p + r <= DENSE:
-        A = product(np.eye(p + r))
+        B = np.vstack([R, Y_t.toarray()])
+        A = W.times_core(B) @ B.T
+        A[p:, p:] += Q.toarray()
         span = [p + r - m, p + r - 1]
-        values, u = linalg.eigh((A + A.T) / 2, subset_by_index=span, check_finite=False)
+        values, u = linalg.eigh(A, subset_by_index=span, check_finite=False, overwrite_a=True)
         values, u = values[::-1], fix_signs(u[:, ::-1])
     else:
         values, u = largest_eigenpairs(S, m, rng=rng)

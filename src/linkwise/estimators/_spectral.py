@@ -13,6 +13,7 @@ from linkwise.blocks.cost import check_cost
 from linkwise.blocks.executor import run_blocks
 from linkwise.blocks.rows import (
     LazyRows,
+    computed,
     is_external,
     open_rows,
     read_block,
@@ -142,7 +143,8 @@ class SpectralClusterer(InductiveClusterer):
         self._warn_of_components()
         F = self._basis.vectors
         few = isinstance(F, np.ndarray) and F.nbytes <= IN_MEMORY
-        self.embedding_ = self._embed(F) if few else LazyRows(F, self._embed)
+        embedding = LazyRows(F, self._embed)
+        self.embedding_ = computed(embedding) if few else embedding
         labels, self._centres, _ = kmeans(
             self.embedding_, self.n_clusters, n_init=self.n_init, start=start,
             sample=self._sample, rng=rng, out=self._target,

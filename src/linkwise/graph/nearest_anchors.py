@@ -1,6 +1,6 @@
 """The s nearest of a few thousand anchors, for blocks of very many rows.
 
-The anchors are put in g = 2 sqrt(p) groups. Each group keeps a list of L candidates, the anchors
+The anchors are put in g = sqrt(p) / 2 groups. Each group keeps a list of L candidates, the anchors
 nearest to its centre. A row is compared with the g centres, then with the candidates of the
 nearest one:
 
@@ -31,7 +31,7 @@ from linkwise.graph.packed import factor_points, factor_queries, smallest
 RECALL = 0.995
 FEW = 256  # anchors that are compared at once without groups
 SAMPLE = 4096  # rows on which candidates are judged
-TILE = 1 << 17  # entries of a product held at a time: half a megabyte in single precision
+TILE = 1 << 18  # entries of a product held at a time: a megabyte in single precision
 
 
 class AnchorPlan(NamedTuple):
@@ -142,7 +142,7 @@ def plan_anchors(anchors, s, *, sample=None, seed=0):
     rows = rows.astype(anchors.dtype, copy=False)
     truth = nearest_anchors(rows, exact).squared_distances[:, -1:]
     truth *= 1 + np.finfo(rows.dtype).eps ** 0.5  # as near as the s-th: found
-    groups = round(2 * p**0.5)
+    groups = round(0.5 * p**0.5)  # few, so that each is a large product
     scale = abs(anchors - exact.centres).max() or 1  # k-means stops by its own measure of moves
     kmeans = KMeans(groups, n_init=1, max_iter=10, init="random", random_state=seed)
     kmeans.fit((anchors - exact.centres) / scale)

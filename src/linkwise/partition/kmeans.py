@@ -16,7 +16,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
-from sklearn.metrics import pairwise_distances_argmin
 
 from linkwise.blocks.executor import run_blocks
 from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
@@ -177,4 +176,4 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
 
 def nearest_centre(Z, centres):
     """Return the number of the nearest centre for every row of Z."""
-    return pairwise_distances_argmin(Z, centres).astype(np.int64)
+    return assign(Z, centres)[0]
