@@ -388,3 +388,14 @@ def test_the_command_hands_its_options_on(tmp_path, monkeypatch):
         "linkwise bench speed --sizes 10000x32 500x9 --huge --repeats 2 --limit 30 --seed 5 "
         "--out DIR"
     )
+
+
+def test_some_contestants_can_be_asked_for_alone(tmp_path, capsys):
+    only = "bench speed --sizes 300x8 --repeats 1 --only product_512 minibatch --out"
+    assert main([*only.split(), str(tmp_path / "out")]) == 0
+    results = json.loads((tmp_path / "out" / "speed.json").read_text())
+    assert [row["contestant"] for row in results["rows"]] == ["minibatch", "product_512"]
+    assert "--only product_512 minibatch" in results["command"]
+    capsys.readouterr()
+    assert main(["bench", "speed", "--only", "nobody", "--out", str(tmp_path)]) == 2
+    assert "--only nobody: expected some of graph_linked" in capsys.readouterr().err

@@ -173,6 +173,7 @@ def parser():
     add("--huge", action="store_true", help="also 100,000,000 x 16, read from a file")
     add("--full", action="store_true", help="leave no contestant out for being slow")
     add("--data", metavar="DIR", help="folder with usps.npz, mnist_train.npz, mnist_test.npz")
+    add("--only", nargs="+", metavar="KEY", help="run these contestants alone; see the manual")
     add("--scratch", metavar="DIR", help="folder for the generated rows; default that of --out")
     add("--repeats", type=whole(1), metavar="N", help="runs to take the median of; default 3")
     add("--limit", type=whole(1), default=600, metavar="S", help="seconds a run may take")
@@ -470,8 +471,12 @@ def bench(args):
 
 def speed(args):
     """Measure time, memory and agreement over the sizes of data."""
+    from linkwise.bench.contestants import CONTESTANTS
     from linkwise.bench.speed import Options, run
 
+    unknown = [key for key in args.only or () if key not in CONTESTANTS]
+    if unknown:
+        raise UsageError(f"--only {unknown[0]}: expected some of {', '.join(CONTESTANTS)}")
     run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
     return 0
 

@@ -62,6 +62,7 @@ class Options(NamedTuple):
     repeats: int | None = None
     limit: float = 600  # seconds a run may take
     seed: int = 0
+    only: tuple | None = None  # keys of CONTESTANTS; None for all
 
 
 class Spec(NamedTuple):
@@ -303,6 +304,8 @@ def command(options):
     words = ["linkwise bench speed"]
     if options.sizes is not None:
         words += ["--sizes", *(f"{n}x{d}" for n, d in options.sizes)]
+    if options.only:
+        words += ["--only", *options.only]
     words += [f"--{name}" for name in ("quick", "huge", "full") if getattr(options, name)]
     words += [f"--{name} DIR" for name in ("data", "scratch") if getattr(options, name)]
     if options.repeats is not None:
@@ -348,6 +351,8 @@ def run(options, out, contestants=None):
                 data = prepare(spec, Path(folder), options)
                 book.add_set(data)
                 chosen = contestants or (OUT_OF_CORE if data["in_file"] else CONTESTANTS)
+                if options.only:
+                    chosen = {key: who for key, who in chosen.items() if key in options.only}
                 race(book, data, folder, chosen, options)
     except KeyboardInterrupt:
         say(f"what was finished is in {Path(out) / 'speed-partial.md'} and speed-partial.json")
