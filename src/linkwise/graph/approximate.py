@@ -288,17 +288,23 @@ def _few_dimensions(X, Q, kept, scratch):
 
 
 def _distances(index, Q, kept, scratch):
-    """Return the squared distances of the rows Q (q, d) to their points ``kept`` (q, m)."""
-    X, (q, m), d = index.X, kept.shape, Q.shape[1]
+    """Return the squared distances of the rows Q (q, d) to their points ``kept`` (q, m).
+
+    The queries of a cell share most of the points kept: they are gathered once for all, which
+    leaves the memory free for the other threads.
+    """
+    X, d = index.X, Q.shape[1]
     if sparse.issparse(Q):
         return _sparse_distances(index, Q, kept)
     if d <= MAX_DIMENSIONS:
         return _few_dimensions(X, Q, kept, scratch)
-    dots = np.empty((q, m), dtype=Q.dtype)
-    for part in blocks_of(q, max(1, GATHER // (m * d))):
-        G = scratch.gathered[: (part.stop - part.start) * m * d].reshape(-1, m, d)
-        np.take(X, kept[part], axis=0, out=G, mode="clip")
-        np.matmul(G, Q[part, :, None], out=dots[part, :, None])
+    union, where = np.unique(kept, return_inverse=True)
+    dots = np.empty((len(union), len(Q)), dtype=Q.dtype)
+    for part in blocks_of(len(union), max(1, GATHER // d)):
+        G = scratch.gathered[: (part.stop - part.start) * d].reshape(-1, d)
+        np.take(X, union[part], axis=0, out=G, mode="clip")
+        np.dot(G, Q.T, out=dots[part])
+    dots = dots[where.reshape(kept.shape), np.arange(len(Q))[:, None]]
     scale = squared_norms(Q)[:, None] + index.norms[kept]
     squared = scale - 2 * dots
     rows, slots = np.nonzero(squared <= np.finfo(Q.dtype).eps ** 0.4 * scale)
