@@ -37,7 +37,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from linkwise.blocks import run_blocks
 from linkwise.graph.approximate import build_index, search_index
-from linkwise.graph.cells import blocks_of
+from linkwise.graph.cells import blocks_of, squared_norms
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.packed import TILE, factor_points, factor_queries, least_of_product
 
@@ -75,19 +75,13 @@ def centre_of(X):
     return np.median(X[:: max(1, len(X) // 1000)], axis=0).astype(X.dtype)
 
 
-def _squared_norms(X):
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
-
-
 def _exact_distances(Q, X, rows, columns, block=1 << 16):
     """Return |Q[row] - X[column]| of each listed pair, from the differences."""
     out = np.empty(len(rows))
     for start in range(0, len(rows), block):
         part = slice(start, start + block)
         difference = Q[rows[part]] - X[columns[part]]
-        out[part] = np.sqrt(_squared_norms(difference))
+        out[part] = np.sqrt(squared_norms(difference))
     return out
 
 
@@ -185,7 +179,7 @@ def _exact(X, k, queries, progress):
         distances, indices = _compiled_search(X, Q, wanted, tree, progress)
     distances = distances.astype(np.float64)
 
-    norms, query_norms = _squared_norms(X), _squared_norms(Q)
+    norms, query_norms = squared_norms(X), squared_norms(Q)
     scale = query_norms[:, None] + norms[indices]
     rows, slots = np.nonzero(distances**2 <= CANCELLATION * scale)
     distances[rows, slots] = _exact_distances(Q, X, rows, indices[rows, slots])
@@ -247,7 +241,7 @@ def _unit_rows(X):
     largest = largest.toarray().ravel() if sparse.issparse(X) else largest
     inverse = sparse.diags_array(1 / np.where(largest > 0, largest, 1))
     scaled = inverse @ X  # so that squares neither overflow nor vanish
-    length = np.sqrt(_squared_norms(scaled))
+    length = np.sqrt(squared_norms(scaled))
     empty = length == 0
     unit = sparse.diags_array(1 / np.where(empty, 1, length)) @ scaled
     column = empty[:, None].astype(X.dtype)

@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from linkwise.blocks import run_blocks
+from linkwise.graph.cells import squared_norms
 from linkwise.graph.neighbours import centre_of
 from linkwise.kernel.entries import (
     in_blocks,
@@ -66,8 +67,8 @@ class GaussianKernel:
         squared = Q @ P.T  # one column of K after the other: so the product K V reads it
         squared = squared.toarray() if sparse.issparse(squared) else squared
         squared *= -2
-        squared += _squared_norms(Q)[:, None]
-        squared += _squared_norms(P)
+        squared += squared_norms(Q)[:, None]
+        squared += squared_norms(P)
         np.maximum(squared, 0, out=squared)
         squared *= -0.5 / self.sigma**2
         return np.exp(squared, out=squared).T
@@ -77,17 +78,11 @@ class GaussianKernel:
         X = self.X if queries is None else queries
 
         def evaluate(part):
-            return _squared_norms(X[a[part]] - self.X[b[part]])
+            return squared_norms(X[a[part]] - self.X[b[part]])
 
         squared = in_blocks(evaluate, len(a), self.X.shape[1], self.X.dtype)
         squared *= -0.5 / self.sigma**2
         return np.exp(squared, out=squared)
-
-
-def _squared_norms(X):
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
 
 
 class EdgePosterior(NamedTuple):
