@@ -22,6 +22,7 @@ from linkwise import (
 from linkwise.blocks import executor
 from linkwise.embedding.signed import mix_constraints
 from linkwise.embedding.spectral import additive_basis, extend, spectral_basis
+from linkwise.estimators.ccskl import _most_kept
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.anchors import AnchorAffinity
 from linkwise.kernel.imposition import impose
@@ -201,7 +202,7 @@ def test_bad_rows_are_named(points, where, tmp_path):
     X = points[0].copy()
     X[where, 2] = np.nan
     np.save(tmp_path / "X.npy", X)
-    with pytest.raises(ValueError, match=f"NaN or infinity, in row {where} first"):
+    with pytest.raises(ValueError, match=f"NaN or infinity: row {where}, column"):
         CCSKL(4, **OPTIONS).fit(tmp_path / "X.npy", out=tmp_path / "labels.npy")
     assert not (tmp_path / "labels.npy").exists()
 
@@ -231,3 +232,19 @@ def test_fewer_distinct_points_than_anchors_will_do():
     X = np.repeat(np.arange(6.0)[:, None], 50, axis=0) * [1, 2]
     labels = CCSKL(6, affinity="anchors", random_state=0).fit_predict(X)
     assert adjusted_rand_index(labels, np.repeat(np.arange(6), 50)) == 1
+
+
+@pytest.mark.parametrize("n", [50, 400])
+def test_a_lone_must_link_does_not_leave_one_cluster(n):
+    X = np.random.default_rng(0).standard_normal((n, 3))  # one cloud: any cut is as good
+    links = Constraints(must_link=[(0, 1)])
+    model = CCSKL(2, affinity="anchors", affinity_params={"n_anchors": 20}, random_state=0)
+    assert len(np.unique(model.fit(X, constraints=links).labels_)) == 2
+
+
+def test_a_view_with_fewer_clusters_does_not_count():
+    kept = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+    assert _most_kept(kept, np.array([1, 2, 2])) == 1
+    assert _most_kept(kept, np.array([2, 2, 2])) == 0
+    assert _most_kept(kept, np.array([1, 1, 2])) == 2
+    assert _most_kept(np.ones((3, 2)), np.array([2, 2, 2])) == 2  # of equals the plain one

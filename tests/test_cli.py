@@ -5,8 +5,10 @@ import contextlib
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -517,3 +519,31 @@ def test_what_a_fit_may_cost_is_said_beforehand(call, options, code, words, monk
     assert found == code
     assert words in err
     assert "Traceback" not in err
+
+
+def test_a_long_fit_is_interrupted_without_a_trace(here):
+    X = np.lib.format.open_memmap("X.npy", "w+", np.float32, (3_000_000, 16))
+    X[:] = np.random.default_rng(0).standard_normal((1000, 16)).repeat(3000, axis=0)
+    X.flush()
+    line = [sys.executable, "-m", "linkwise", "fit", "X.npy", "-k3", "--anchors=900", "-ol.npy"]
+    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not list(here.glob(".*.npy")):  # the labels have a file: the fit has begun
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip().endswith("interrupted")
+    assert sorted(p.name for p in here.iterdir()) == ["X.npy", "data.csv", "links.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "X.npy: no such file; check the path"), (b"\x93NUMPY", "X.npy is not a whole .npy")],
+)
+def test_a_file_that_is_not_read_whole_is_refused_in_the_same_words(call, here, content, words):
+    if content:
+        (here / "X.npy").write_bytes(content)
+    code, _, err = call("fit X.npy -k 2 --affinity anchors -o labels.npy")
+    assert code == 3
+    assert words in err

@@ -11,6 +11,7 @@ and then moved there, so that nobody sees half of one.
 """
 
 import csv
+import errno
 import io
 import os
 import sys
@@ -101,7 +102,12 @@ def read_points(path, *, id_column=None, columns=None):
 
 def map_points(path):
     """Return the points in a .npy file without reading them."""
-    X = open_rows(path)
+    try:
+        X = open_rows(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "no such file", str(path)) from None
+    except ValueError:
+        raise ValueError(f"{path} is not a whole .npy file of numbers; write it again") from None
     if X.ndim != 2 or X.dtype.kind not in "biuf" or 0 in X.shape:
         raise ValueError(
             f"{path}: expected numbers of shape (n, d), got {X.dtype} of shape {X.shape}"

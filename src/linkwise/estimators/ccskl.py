@@ -12,7 +12,7 @@ from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
 from linkwise.partition.kmeans import best_starts, nearest_centre, sample_size
 
-VIEWS = ("weighted", "unit", "plain")  # in the order of preference
+VIEWS = ("weighted", "unit", "plain")
 
 
 class CCSKL(SpectralClusterer):
@@ -154,9 +154,9 @@ class CCSKL(SpectralClusterer):
     def _best_view(self, links, rng):
         """Return the view of the eigenvectors whose partition keeps most constraints.
 
-        Partitions are made of a sample of the points and judged on the linked ones; of equals the
-        first is taken. Its centres are returned beside it. The plain view knows nothing of the
-        constraints, so that its centres are kept for the next ones.
+        Partitions are made of a sample of the points and judged on the linked ones. The centres
+        are returned beside it. The plain view knows nothing of the constraints, so that its
+        centres are kept for the next ones.
         """
         F, k = self._basis.vectors, self.n_clusters
         sample, linked = take_rows(F, self._sample(sample_size(k))), take_rows(F, links.ids)
@@ -167,11 +167,12 @@ class CCSKL(SpectralClusterer):
         if self._plain_centres is None:
             self._plain_centres = starts.pop()
         starts.append(self._plain_centres)
-        weights = []
+        kept, found = [], []
         for view, centres in zip(VIEWS, starts, strict=True):
             a, b = nearest_centre(self._view(linked, view), centres)[links.pairs].T
-            weights.append(links.weight[(a == b) == (links.sign > 0)].sum())
-        best = int(np.argmax(weights))
+            kept.append(links.weight * ((a == b) == (links.sign > 0)))
+            found.append(len(np.unique(nearest_centre(self._view(sample, view), centres))))
+        best = _most_kept(np.array(kept), np.array(found))
         return VIEWS[best], starts[best]
 
     def _view(self, V, view):
@@ -183,3 +184,18 @@ class CCSKL(SpectralClusterer):
 
     def _embed(self, V):
         return self._view(V, self.view_)
+
+
+def _most_kept(kept, found):
+    """Return the number of the view to take; the last is plain spectral clustering.
+
+    Parameters
+    ----------
+    kept : array (views, pairs), the weight of a constraint where it is kept, else 0
+    found : int array (views,), clusters found
+
+    It is the view that keeps most, among those that find as many clusters as the plain one: a
+    single cluster would keep every must-link. Of equals the plain one is taken, then the first.
+    """
+    total = np.where(found >= found[-1], kept.sum(axis=1), -1.0)
+    return len(total) - 1 if total[-1] >= total.max() else int(np.argmax(total))

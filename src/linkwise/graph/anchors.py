@@ -97,11 +97,12 @@ def check_finite(X, rows):
     """Refuse NaN and infinity in a block of rows with these numbers (a list or a range)."""
     if np.isfinite(X.sum(dtype=np.float64)):
         return
-    bad = ~np.isfinite(X).all(axis=1)
-    if bad.any():
-        row = rows[int(np.argmax(bad))]
+    bad = np.argwhere(~np.isfinite(X))
+    if len(bad):
+        i, column = bad[0].tolist()
         raise ValueError(
-            f"Input X contains NaN or infinity, in row {row} first; remove or fill such rows"
+            f"Input X contains NaN or infinity: row {rows[i]}, column {column} is {X[i, column]}; "
+            "fill it, or remove the row"
         )
 
 
