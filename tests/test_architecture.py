@@ -16,8 +16,8 @@ ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
     "exceptions", "blocks", "linalg", "constraints", "graph", "kernel", "embedding", "partition",
-    "evaluate", "_check", "estimators", "datasets", "plot", "demo", "tables", "bench",
-    "cli", "__main__",
+    "evaluate", "_check", "estimators", "choice", "saving", "datasets", "plot", "demo", "tables",
+    "bench", "cli", "__main__",
 ]  # fmt: skip
 
 
@@ -70,6 +70,8 @@ def test_every_room_says_what_it_is_and_documents_what_it_gives():
         "partition",
         "evaluate",
         "linalg",
+        "choice",
+        "saving",
     ):
         module = getattr(linkwise, name)
         assert module.__doc__
@@ -78,8 +80,8 @@ def test_every_room_says_what_it_is_and_documents_what_it_gives():
 
 
 def test_every_parameter_of_an_estimator_is_documented():
-    for name in linkwise.estimators.__all__:
-        estimator = getattr(linkwise.estimators, name)
+    for name in [*linkwise.estimators.__all__, *linkwise.choice.__all__]:
+        estimator = getattr(linkwise, name)
         for parameter in estimator._get_param_names():
             assert re.search(rf"\b{parameter}\b", estimator.__doc__), f"{name}: {parameter}"
 

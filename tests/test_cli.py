@@ -69,7 +69,7 @@ def test_labels_of_ids_come_back_under_these_ids(call):
     assert list(found) == [f"{i:03d}" for i in range(30)]
     assert [found[name] for name in ("000", "001", "002")] == [0, 1, 2]
     assert all(label == found[f"{int(name) % 3:03d}"] for name, label in found.items())
-    assert err.startswith("ccskl: n = 30, k = 3, sizes 10, 10, 10, ")
+    assert err.startswith("link-clustering: n = 30, k = 3, sizes 10, 10, 10, ")
     assert "links kept: 4 of 4 (must 2 of 2, cannot 2 of 2)" in err
 
 
@@ -116,7 +116,8 @@ def test_standardize_makes_the_unit_of_a_column_irrelevant(call):
 
 def test_json_tells_the_outcome_in_one_object(call):
     Path("links.csv").write_text(CONTRADICTION)
-    code, out, err = call("fit data.csv -k 3 --id-column id --links links.csv -o a.csv --json")
+    line = "fit data.csv -k 3 --id-column id --links links.csv -o a.csv --json --method ccskl"
+    code, out, err = call(line)
     assert code == 0
     report = json.loads(out)
     assert report.pop("seconds") >= 0
@@ -131,14 +132,36 @@ def test_json_tells_the_outcome_in_one_object(call):
         "k": 3,
         "links": {"given": 5, "must": 3, "cannot": 2},
         "dropped": 1,
+        "suspects": [],
         "output": "a.csv",
     }
     assert err.count("\n") == 1
 
 
+def test_no_answer_is_dropped_by_default_and_the_likely_wrong_ones_are_named(call):
+    right = "".join(f"{a:03d},{a + 3:03d},must\n" for a in range(0, 24, 2))
+    right += "".join(f"{a:03d},{a + 1:03d},cannot\n" for a in range(0, 24, 2))
+    Path("links.csv").write_text(LINKS + right + "003,004,must\n")
+    line = "fit data.csv --id-column id --links links.csv -o a.csv -k 3 --effort fast"
+    code, out, _ = call(f"{line} --json")
+    report = json.loads(out)
+    assert (code, report["dropped"]) == (0, 0)
+    assert [(p["a"], p["b"]) for p in report["suspects"]] == [("003", "004")]
+    assert report["violations"] == [
+        {key: value for key, value in p.items() if key != "probability"} for p in report["suspects"]
+    ]
+    assert "likely wrong: 003 must be with 004" in call(f"{line} --force")[2]
+
+
+def test_the_number_of_clusters_may_be_left_to_the_data(call):
+    line = "fit data.csv --id-column id --links links.csv -o a.csv --effort 3 --json"
+    assert json.loads(call(line)[1])["k"] == 3
+
+
 def test_a_contradiction_is_dropped_and_told(call):
     Path("links.csv").write_text(CONTRADICTION)
-    code, out, err = call("fit data.csv -k 3 --id-column id --links links.csv --quiet")
+    line = "fit data.csv -k 3 --id-column id --links links.csv --quiet --method ccskl"
+    code, out, err = call(line)
     assert code == 0
     assert len(table(out)) == 30
     assert err.startswith("linkwise: warning: dropped 1 of 5 constraints")
@@ -212,7 +235,10 @@ BAD = {
     "fit data.csv -k two": (2, "argument -k: expected a whole number"),
     "fit data.csv -k 2 --seed -1": (2, "argument --seed"),
     "fit data.csv -k 2 --method magic": (2, "argument --method: invalid choice: 'magic'"),
-    "fit data.csv": (2, "required: -k"),
+    "fit data.csv --method ccskl": (2, "ccskl needs the number of clusters, -k"),
+    "fit data.csv --effort lots": (2, "--effort is fast, balanced, thorough or a number of"),
+    "fit data.csv --effort 0": (2, "--effort is fast, balanced, thorough or a number of"),
+    "fit data.csv -k 2 --method ccskl --effort fast": (2, "--effort is for link-clustering"),
     "fit data.csv -k 2 --colum x": (2, "unrecognized arguments: --colum"),
     "check": (2, "required: LINKS"),
     "check none.csv": (3, "none.csv: no such file"),
@@ -333,7 +359,7 @@ def test_methods_lists_every_estimator(call):
     import linkwise.estimators
 
     rows = json.loads(call("methods --json")[1])
-    assert {row["class"] for row in rows} == set(linkwise.estimators.__all__)
+    assert {row["class"] for row in rows} == {*linkwise.estimators.__all__, "LinkClustering"}
     assert {row["links"] for row in rows} <= {"hard", "soft", "none"}
     out = call("methods")[1]
     assert all(str(value) in out for row in rows for value in row.values())

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from linkwise.choice import LinkClustering
     from linkwise.constraints import Closure, Constraints, Pair, as_constraints, sample_pairs
     from linkwise.estimators import (
         CCSKL,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         InfeasibleConstraints,
         MissingExtra,
     )
+    from linkwise.saving import load, save
 
 __version__ = "0.1.0"
 
@@ -64,6 +66,7 @@ _HOME = {
     "InfeasibleConstraints": "exceptions",
     "KernelKMeans": "estimators",
     "MPCKMeans": "estimators",
+    "LinkClustering": "choice",
     "MissingExtra": "exceptions",
     "NormalizedCuts": "estimators",
     "OptimalKernelKMeans": "estimators",
@@ -75,12 +78,14 @@ _HOME = {
     "SpectralRegularization": "estimators",
     "as_constraints": "constraints",
     "kept": "evaluate",
+    "load": "saving",
     "sample_pairs": "constraints",
+    "save": "saving",
     "scores": "evaluate",
 }
 _ROOMS = (
-    "bench", "blocks", "constraints", "datasets", "embedding", "estimators", "evaluate",
-    "exceptions", "graph", "kernel", "linalg", "partition", "plot",
+    "bench", "blocks", "choice", "constraints", "datasets", "embedding", "estimators", "evaluate",
+    "exceptions", "graph", "kernel", "linalg", "partition", "plot", "saving",
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022  (the order of use)
@@ -89,6 +94,7 @@ __all__ = [  # noqa: RUF022  (the order of use)
     "Closure",
     "as_constraints",
     "sample_pairs",
+    "LinkClustering",
     "CCSKL",
     "OptimalKernelKMeans",
     "KernelKMeans",
@@ -110,6 +116,8 @@ __all__ = [  # noqa: RUF022  (the order of use)
     "ITML",
     "kept",
     "scores",
+    "save",
+    "load",
     "InfeasibleConstraints",
     "ConstraintWarning",
     "ConvergenceWarning",

@@ -19,6 +19,7 @@ from linkwise import __version__
 from linkwise.exceptions import InfeasibleConstraints, MissingExtra
 
 METHODS = {
+    "link-clustering": "LinkClustering",
     "ccskl": "CCSKL",
     "signed": "SignedSpectralClustering",
     "propagation": "PropagatedSpectralClustering",
@@ -48,6 +49,7 @@ REMEDIES = {
 }
 OUTPUTS = (".csv", ".tsv", ".npy")
 SHOWN = 5  # violations in a summary
+LIKELY = 0.5  # probability from which on a link is called wrong
 
 
 class UsageError(Exception):
@@ -120,13 +122,17 @@ def parser():
     add = added.add_argument
     add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or - for csv on stdin")
     add("--links", metavar="LINKS", help=".csv, .tsv or .jsonl file, or -")
-    add("-k", type=whole(1), required=True, metavar="K", help="number of clusters")
+    add("-k", type=whole(1), metavar="K", help="number of clusters; default: chosen by the data")
     add(
         "--method",
         choices=METHODS,
-        default="ccskl",
         metavar="NAME",
-        help=f"{', '.join(METHODS)}; default ccskl",
+        help=f"{', '.join(METHODS)}; default link-clustering, with --affinity or --anchors ccskl",
+    )
+    add(
+        "--effort",
+        metavar="E",
+        help="of link-clustering: fast, balanced (default), thorough, or seconds",
     )
     add(
         "--affinity",
@@ -178,12 +184,24 @@ def parser():
     add("--repeats", type=whole(1), metavar="N", help="runs to take the median of; default 3")
     add("--limit", type=whole(1), default=600, metavar="S", help="seconds a run may take")
     add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
+
+    added = command(quality, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
+    add("--methods", nargs="+", metavar="NAME", help="run these alone; see the manual")
+    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
+    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
+    add("--quick", action="store_true", help="3 draws of pairs instead of 10")
+    add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
+    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
+    add("--limit", type=whole(1), default=120, metavar="S", help="seconds a fit may take")
     return top
 
 
 def method_class(name):
     """Return the estimator of a method."""
-    return getattr(import_module("linkwise.estimators"), (METHODS | TRANSFORMERS)[name])
+    return getattr(import_module("linkwise"), (METHODS | TRANSFORMERS)[name])
 
 
 def streams(args):
@@ -250,6 +268,7 @@ def as_dict(pair, name):
 def fit(args):
     """Cluster the points of a file."""
     check_output_arguments(args)
+    complete(args)
     points, links = read_both(args)
     from linkwise.constraints import Constraints
     from linkwise.constraints.conflicts import explain
@@ -257,10 +276,10 @@ def fit(args):
 
     X, ids = points
     links = links or Constraints()
-    if len(X) < max(args.k, 2):
+    if len(X) < max(args.k or 2, 2):
         raise ValueError(
-            f"{args.data} has {len(X)} row(s), too few for {args.k} clusters; -k is at most the "
-            "number of rows, and one row is no clustering"
+            f"{args.data} has {len(X)} row(s), too few for {args.k or 2} clusters; -k is at most "
+            "the number of rows, and one row is no clustering"
         )
     if args.strict and (conflict := links.conflict(args.k)) is not None:
         raise InfeasibleConstraints(
@@ -281,7 +300,7 @@ def fit(args):
         labels = model.fit_predict(X, constraints=links, sample_id=ids, out=out)
     seconds = round(time.perf_counter() - started, 3)
 
-    report = outcome(labels, links, ids, args) | {"seconds": seconds, "output": args.output}
+    report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
     if args.output == "-":
         sys.stdout.write(label_text(labels, ids))
     elif not in_place:
@@ -293,10 +312,33 @@ def fit(args):
     return 0
 
 
+def complete(args):
+    """Fill in what the command line leaves open, and refuse what does not go together."""
+    if args.method is None:
+        args.method = "ccskl" if args.affinity or args.anchors else "link-clustering"
+    if args.k is None and args.method != "link-clustering":
+        raise UsageError(
+            f"{args.method} needs the number of clusters, -k; link-clustering does not"
+        )
+    if args.effort is not None and args.method != "link-clustering":
+        raise UsageError(f"--effort is for link-clustering; {args.method} has none")
+    if args.effort is not None and args.effort not in ("fast", "balanced", "thorough"):
+        if not (args.effort.isdecimal() and int(args.effort) > 0):
+            raise UsageError(
+                f"--effort is fast, balanced, thorough or a number of seconds; got {args.effort!r}"
+            )
+        args.effort = int(args.effort)
+
+
 def make_model(args):
     """Return the estimator that the command line describes."""
     method = method_class(args.method)
-    options = {"on_conflict": "drop", "random_state": args.seed}
+    options = {
+        "on_conflict": "drop",
+        "random_state": args.seed,
+        "respect": "hard" if args.strict else "soft",
+        "effort": args.effort or "balanced",
+    }
     known = method._get_param_names()
     options = {name: value for name, value in options.items() if name in known}
     affinity = args.affinity or ("anchors" if args.anchors else None)
@@ -340,17 +382,24 @@ def check_output_arguments(args):
     check_output(output, force=args.force)
 
 
-def outcome(labels, links, ids, args):
-    """Return what came of a fit: sizes, links kept and not kept."""
+def outcome(model, labels, links, ids, args):
+    """Return what came of a fit: sizes, links kept and not kept, links that are likely wrong."""
     import numpy as np
 
+    k, name = getattr(model, "n_clusters_", args.k), int if ids is None else str
+    suspects = [
+        as_dict(pair, name) | {"probability": round(wrong, 3)}
+        for pair, wrong in getattr(model, "suspects_", [])
+        if wrong > LIKELY
+    ]
+    dropped = links.drop_conflicts()[1].n_pairs if hasattr(model, "on_conflict") else 0
     broken = links.resolve(ids, n=len(labels)).violated(labels)
     kept = links.select(~broken)
     return {
         "method": args.method,
         "n": len(labels),
-        "k": args.k,
-        "sizes": np.bincount(labels, minlength=args.k).tolist(),
+        "k": k,
+        "sizes": np.bincount(labels, minlength=k).tolist(),
         "links": {
             "given": links.n_pairs,
             "kept": kept.n_pairs,
@@ -359,8 +408,9 @@ def outcome(labels, links, ids, args):
             "kept_must": kept.n_must,
             "kept_cannot": kept.n_cannot,
         },
-        "violations": [as_dict(pair, int if ids is None else str) for pair in links.select(broken)],
-        "dropped": links.drop_conflicts()[1].n_pairs,
+        "violations": [as_dict(pair, name) for pair in links.select(broken)],
+        "dropped": dropped,
+        "suspects": suspects,
     }
 
 
@@ -377,6 +427,10 @@ def summary(report):
     lines += [f"  not kept: {p['a']} {p['kind']} be with {p['b']}" for p in broken[:SHOWN]]
     if len(broken) > SHOWN:
         lines.append(f"  and {len(broken) - SHOWN} more; --json lists all")
+    lines += [
+        f"  likely wrong: {p['a']} {p['kind']} be with {p['b']} ({p['probability']:.0%})"
+        for p in report["suspects"][:SHOWN]
+    ]
     return "\n".join(lines)
 
 
@@ -478,6 +532,24 @@ def speed(args):
     if unknown:
         raise UsageError(f"--only {unknown[0]}: expected some of {', '.join(CONTESTANTS)}")
     run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
+    return 0
+
+
+def quality(args):
+    """Measure agreement and answers kept over data sets, pairs and wrong answers."""
+    from linkwise.bench.methods import ZSCORED, entrants, named
+    from linkwise.bench.quality import Options, run
+
+    options = Options(**{name: getattr(args, name) for name in Options._fields})
+    if args.methods:
+        classes = METHODS | TRANSFORMERS
+        names = [(word.removesuffix(ZSCORED), word.endswith(ZSCORED)) for word in args.methods]
+        words = [classes.get(name, name) + ZSCORED * z for name, z in names]
+        try:
+            options = options._replace(methods=tuple(named(words, entrants())))
+        except ValueError as error:
+            raise UsageError(f"--methods: {error}") from None
+    run(options, args.out)
     return 0
 
 

@@ -8,8 +8,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
 from linkwise import datasets
+from linkwise.choice import LinkClustering
 from linkwise.constraints import sample_pairs
-from linkwise.estimators import SignedSpectralClustering
 from linkwise.evaluate import scores
 
 ANSWERS = (0, 50, 200, 1000)
@@ -49,7 +49,7 @@ def run(out="demo"):
     for answers in ANSWERS:
         links = sample_pairs(y, answers, random_state=0)
         start = time.perf_counter()
-        model = SignedSpectralClustering(10, random_state=0).fit(X, constraints=links)
+        model = LinkClustering(10, random_state=0).fit(X, constraints=links)
         seconds = time.perf_counter() - start
         score = scores(y, model.labels_, links)
         found[answers] = answers, score["adjusted_rand"], model.labels_

@@ -102,7 +102,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         X = self._check_X(X)
-        check_n_clusters(self.n_clusters, X.shape[0])
+        self._check_clusters(X.shape[0])
         given, links = self._check_links(constraints, X.shape[0], sample_id)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._fit_X, self._sample_id = X, sample_id
@@ -130,6 +130,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         given, links = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
         return self._fit_links(given, links, out)
+
+    def _check_clusters(self, n):
+        """Refuse a number of clusters that n points cannot have."""
+        check_n_clusters(self.n_clusters, n)
 
     def _check_links(self, constraints, n, sample_id):
         """Return the constraints as given and by row number."""

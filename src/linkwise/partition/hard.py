@@ -34,6 +34,8 @@ from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
 from linkwise.partition.colouring import colour
 from linkwise.partition.groups import cheapest, choose_seeds, dense, must_groups, one_hot
 
+PASSES = 20  # of `assign`
+
 
 class CentroidPartition(NamedTuple):
     labels: np.ndarray  # (n,) int
@@ -181,3 +183,34 @@ def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
         )
     J = row_norms(X, squared=True).sum(dtype=np.float64) + cost
     return CentroidPartition(labels[groups.of], centres, max(float(J), 0.0), n_iter)
+
+
+def assign(cost, must, cannot, rng):
+    """Return labels (n,) of low total cost that keep all pairs, or None if none were found.
+
+    Parameters
+    ----------
+    cost : array (n, k), what a point pays in a cluster
+    must, cannot : int arrays (m, 2)
+    rng : numpy Generator
+    """
+    of = components(len(cost), must)
+    if np.any(of[cannot[:, 0]] == of[cannot[:, 1]]):
+        return None
+    total = np.zeros((of.max() + 1, cost.shape[1]))
+    np.add.at(total, of, cost)
+    labels = np.argmin(total, axis=1)
+    touched, inner = np.unique(component_pairs(of, cannot), return_inverse=True)
+    inner = inner.reshape(-1, 2)
+    found, _ = colour(total[touched], inner, rng, exhaustive=True)
+    if found is None:
+        return None
+    both = np.r_[inner, inner[:, ::-1]].T
+    A = sparse.csr_array((np.ones(len(both[0])), tuple(both)), shape=(len(touched),) * 2)
+    for _ in range(PASSES):
+        new = swap(total[touched], move(total[touched], found, A), inner)
+        if np.array_equal(new, found):
+            break
+        found = new
+    labels[touched] = found
+    return labels[of]

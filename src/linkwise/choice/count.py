@@ -1,0 +1,66 @@
+"""How many clusters.
+
+With answers: co-EM from the learnt similarity is run for every number, and the number is taken
+under which answers of other folds are most likely. Fewer than the answers force are not tried.
+Without: the number of k-means clusters of the largest mean silhouette [1].
+
+[1] Rousseeuw, Silhouettes, J. Comput. Appl. Math. 20, 1987.
+"""
+
+import numpy as np
+from sklearn.metrics import silhouette_score
+
+from linkwise.choice.combine import judge
+from linkwise.choice.starts import starts
+
+GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)
+STALE = 3  # numbers in a row that are no better end the search
+SILHOUETTE = 1000  # points
+
+
+def forced(links, most):
+    """Return the least number of clusters in which all links can hold, as far as it is known."""
+    k = 2
+    while k < most and links.conflict(k) is not None:
+        k += 1
+    return k
+
+
+def by_answers(views, learners, answers, *, least, most, folds, error, seed):
+    """Return {k: log p of every answer (m,)} for the numbers of clusters that were tried."""
+    found: dict = {}
+
+    def score(k):
+        if k not in found:
+            start = starts(views, learners, k, classical=0, seed=seed)[0]
+            found[k] = judge(
+                start, learners, k, answers, folds=folds, rounds=2, error=error, seed=seed
+            )
+        return found[k].mean()
+
+    tried = sorted({min(max(k, least), most) for k in GRID})
+    best, stale = tried[0], 0
+    score(best)
+    for k in tried[1:]:
+        best, stale = (k, 0) if score(k) > score(best) else (best, stale + 1)
+        if stale == STALE:
+            break
+    for k in (best - 2, best - 1, best + 1, best + 2):
+        if least <= k <= most:
+            score(k)
+    return found
+
+
+def by_silhouette(views, learners, *, most, seed):
+    """Return {k: mean silhouette of k-means} in the last of the views that is no ranking."""
+    view = [view for view in views if view.name in ("given", "scaled")][-1]
+    rng = np.random.default_rng(seed)
+    found = {}
+    for k in range(2, min(10, most) + 1):
+        labels = starts([view], [], k, classical=0, seed=seed)[1].make(None)
+        if len(np.unique(labels)) == k < len(labels):
+            size = min(SILHOUETTE, len(labels))
+            found[k] = silhouette_score(
+                view.X, labels, sample_size=size, random_state=int(rng.integers(2**31))
+            )
+    return found

@@ -1,0 +1,207 @@
+"""Class models whose word on a point does not rest on the label the point has now.
+
+A smoother predicts soft labels q (n, k) by ridge regression in an orthonormal basis U (n, r):
+
+    (1)  f = U diag(c) U^T q,   0 <= c <= 1
+    (2)  f_i without q_i = (f_i - h_i q_i) / (1 - h_i),   h_i = sum_r c_r U_ir^2
+
+Eq. (2) is exact. The strength of c is the one on a grid that predicts q best in this sense.
+
+    graph    eigenvectors of a neighbour graph with local scaling, c = 1/(1 + a (1 - mu))
+    near     a Gaussian kernel of three times the distance to the 7th neighbour, on landmarks
+    wide     the same with the median distance
+    linear   the columns
+
+A Gaussian model has one mean and covariance for each class, shrunk towards the common one
+("full"), or the common one ("tied"); it is fitted to two thirds of the points and asked about
+the rest, in turn.
+
+O(n r k) for a smoother, O(n d^2 k) for a Gaussian model, in each round. All can place new points.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular
+from scipy.special import softmax
+from sklearn.metrics.pairwise import euclidean_distances
+
+from linkwise.embedding.spectral import Basis, extend, spectral_basis
+from linkwise.graph.affinity import NeighbourAffinity
+
+NEIGHBOURS = 10
+VECTORS = 80  # of a graph
+LANDMARKS = 300
+NEAR = 3.0  # times the distance to the 7th neighbour
+GRAPH_GRID = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+RIDGE_GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+HIGHEST = 0.95  # leverage above which a point is its own only witness
+DIRECTIONS = 30  # of the Gaussian models
+FOLDS = 3
+SHRINKAGE = 2.0  # imagined points of the common covariance, for each dimension
+TINY = np.finfo(np.float64).tiny
+_NONE = np.zeros(0)  # not known yet
+
+
+class GraphPlace(NamedTuple):
+    graph: NeighbourAffinity
+    basis: Basis
+
+
+class RidgePlace(NamedTuple):
+    """What turns a point into features: K(x, landmarks) half, or x / width; then into U."""
+
+    landmarks: np.ndarray | None  # (l, d)
+    width: float
+    half: np.ndarray | None  # (l, p)
+    centre: np.ndarray  # (p,)
+    map: np.ndarray  # (p, r - 1)
+
+
+class Smoother(NamedTuple):
+    name: str
+    view: int  # which of the views it sees
+    U: np.ndarray  # (n, r) float32
+    shrink: np.ndarray  # (g, r), c of each strength
+    leverage: np.ndarray  # (n, g), h
+    place: GraphPlace | RidgePlace
+
+
+class Gaussian(NamedTuple):
+    name: str
+    view: int
+    basis: np.ndarray | None  # (r, d) leading directions of the view
+    X: np.ndarray  # (n, d)
+    tied: bool
+    fold: np.ndarray  # (n,) of 0..FOLDS - 1
+
+
+def _smoother(name, view, U, shrink, place):
+    U, shrink = U.astype(np.float32), np.asarray(shrink, dtype=np.float32)
+    leverage = np.minimum((U**2) @ shrink.T, HIGHEST)
+    return Smoother(name, view, U, shrink, leverage, place)
+
+
+def graph_smoother(Y, view, rng):
+    """Return the smoother on the neighbour graph of points Y (n, d)."""
+    graph = NeighbourAffinity(Y, min(NEIGHBOURS, len(Y) - 1), "local")
+    basis = spectral_basis(graph.W, min(VECTORS, len(Y)), rng, order=graph.order)
+    rough = np.clip(1 - basis.values, 0, None)
+    shrink = 1 / (1 + np.multiply.outer(GRAPH_GRID, rough))
+    return _smoother("graph", view, basis.vectors, shrink, GraphPlace(graph, basis))
+
+
+def _features(place, Y):
+    if place.landmarks is None:
+        return Y / Y.dtype.type(place.width)
+    D = euclidean_distances(Y, place.landmarks, squared=True)
+    return np.exp(D / -place.width) @ place.half
+
+
+def _ridge(name, view, F, place):
+    """Return ridge regression on features F (n, p), and on a constant that is not penalised."""
+    n, centre = len(F), F.mean(axis=0)
+    C = F - centre
+    e, V = eigh((C.T @ C).astype(np.float64))
+    kept = e > 1e-7 * max(e[-1], TINY)
+    e, V = e[kept], V[:, kept] / np.sqrt(e[kept])
+    U = np.column_stack((np.full(n, n**-0.5), C @ V))
+    shrink = [np.concatenate(([1.0], e / (e + ridge))) for ridge in RIDGE_GRID]
+    return _smoother(name, view, U, shrink, place._replace(centre=centre, map=V))
+
+
+def kernel_smoother(Y, view, rng, *, wide):
+    """Return ridge regression with a Gaussian kernel on landmarks among the points Y."""
+    rows = np.arange(len(Y))
+    if len(Y) > LANDMARKS:
+        rows = np.sort(rng.choice(len(Y), LANDMARKS, replace=False))
+    D = euclidean_distances(Y, Y[rows], squared=True)
+    if wide:
+        width = np.median(D)
+    else:
+        seventh = min(7, len(rows) - 1)
+        width = NEAR**2 * np.median(np.partition(D[rows], seventh, axis=1)[:, seventh])
+    width = float(width) or float(D.max()) or 1.0
+    K = np.exp(D / -width)
+    e, V = eigh(K[rows].astype(np.float64))
+    kept = e > 1e-6 * e[-1]
+    half = V[:, kept] / np.sqrt(e[kept])  # inner products of K half are the kernel, nearly
+    place = RidgePlace(Y[rows], width, half, _NONE, _NONE)
+    return _ridge("wide" if wide else "near", view, K @ half, place)
+
+
+def linear_smoother(Y, view):
+    """Return ridge regression on the columns of Y."""
+    width = float(np.sqrt(np.mean(np.einsum("ij,ij->i", Y, Y)))) or 1.0
+    return _ridge("linear", view, Y / width, RidgePlace(None, width, None, _NONE, _NONE))
+
+
+def gaussian_model(Y, view, *, tied, seed):
+    """Return the Gaussian model of the leading directions of Y."""
+    basis, X = None, Y.astype(np.float64)
+    if Y.shape[1] > DIRECTIONS:
+        basis = eigh(X.T @ X)[1][:, : -DIRECTIONS - 1 : -1]
+        X = X @ basis
+    fold = np.random.default_rng(seed).permutation(len(Y)) % FOLDS
+    return Gaussian("tied" if tied else "full", view, basis, X, tied, fold)
+
+
+def without_own(smoother, q, strength):
+    """Return f of Eq. (2), (n, k), for a strength of the grid."""
+    U, h = smoother.U, smoother.leverage[:, strength, None]
+    f = U @ (smoother.shrink[strength][:, None] * (U.T @ q))
+    return (f - h * q) / (1 - h)
+
+
+def best_strength(smoother, q, weight):
+    """Return the strength of the grid that predicts q (n, k) best, in the mean square."""
+    errors = [
+        np.sum(weight[:, None] * (without_own(smoother, q, g) - q) ** 2)
+        for g in range(len(smoother.shrink))
+    ]
+    return int(np.argmin(errors))
+
+
+def _densities(X, q, X_new, tied):
+    """Return log densities (m, k) and class weights from a Gaussian model of X with labels q."""
+    n, d = X.shape
+    size = q.sum(axis=0)
+    mean = (q.T @ X) / (size[:, None] + 1e-9)
+    scatter = np.empty((q.shape[1], d, d))
+    for z in range(q.shape[1]):
+        C = X - mean[z]
+        scatter[z] = (C * q[:, z, None]).T @ C
+    common = scatter.sum(axis=0) / n
+    common[np.diag_indices(d)] += 1e-4 * max(np.trace(common) / d, TINY)
+    out = np.empty((len(X_new), q.shape[1]))
+    for z in range(q.shape[1]):
+        S = common if tied else (scatter[z] + SHRINKAGE * d * common) / (size[z] + SHRINKAGE * d)
+        L = np.linalg.cholesky(S)
+        r = solve_triangular(L, (X_new - mean[z]).T, lower=True)
+        freedom = size[z] + d  # few points make heavy tails
+        out[:, z] = -0.5 * freedom * np.log1p(np.einsum("ij,ij->j", r, r) / freedom)
+        out[:, z] += np.log(size[z] + 1) - np.log(np.diag(L)).sum()
+    return out
+
+
+def across_folds(model, q):
+    """Return class probabilities (n, k) from a Gaussian model fitted to the other folds."""
+    out = np.empty(q.shape)
+    for fold in range(FOLDS):
+        rest = model.fold != fold
+        out[~rest] = _densities(model.X[rest], q[rest], model.X[~rest], model.tied)
+    return softmax(out, axis=1)
+
+
+def predict(learner, strength, q, Y):
+    """Return what a learner with labels q (n, k) says of new points Y in its view, (m, k)."""
+    if isinstance(learner, Gaussian):
+        X = Y if learner.basis is None else Y @ learner.basis
+        return softmax(_densities(learner.X, q, X.astype(np.float64), learner.tied), axis=1)
+    place = learner.place
+    if isinstance(place, GraphPlace):
+        U = extend(place.basis, *place.graph.rows(Y))
+    else:
+        C = (_features(place, Y) - place.centre) @ place.map
+        U = np.column_stack((np.full(len(Y), len(q) ** -0.5), C))
+    return U @ (learner.shrink[strength][:, None] * (learner.U.T @ q))

@@ -1,0 +1,439 @@
+"""LinkClustering."""
+
+import time
+import warnings
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.utils import ClassifierTags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise._check import check_constraints, check_n_clusters
+from linkwise.blocks.progress import Progress
+from linkwise.blocks.rows import row_blocks, take_rows
+from linkwise.blocks.sampling import content_sample
+from linkwise.choice import count
+from linkwise.choice.beliefs import Answers, probability_wrong, propagate
+from linkwise.choice.combine import (
+    SCORED_ERROR,
+    average,
+    develop,
+    judge,
+    matching,
+    soft_labels,
+    weights_of,
+)
+from linkwise.choice.effort import EFFORTS
+from linkwise.choice.learners import (
+    gaussian_model,
+    graph_smoother,
+    kernel_smoother,
+    linear_smoother,
+    predict,
+)
+from linkwise.choice.pool import PRIOR, log_probabilities
+from linkwise.choice.starts import plain_partitions, starts
+from linkwise.choice.views import place, views
+from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
+from linkwise.evaluate import adjusted_rand_index
+from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
+from linkwise.partition.hard import assign
+from linkwise.partition.kmeans import by_appearance
+
+MOST_CLUSTERS = 40  # when their number is open
+FEWEST = 4  # answers with which candidates can be judged
+
+
+class Member(NamedTuple):
+    """One candidate in the combination."""
+
+    weight: float
+    order: np.ndarray  # (k,) its clusters in the order of the first one's
+    pool: np.ndarray  # (v,) weights of the learners
+    strengths: list
+    labels: np.ndarray  # (n, k) soft labels that the learners were fitted to
+
+
+def make_learners(found, kinds, seed):
+    """Return the learners of some kinds on views."""
+    learners: list = []
+    for number, view in enumerate(found):
+        rng = np.random.default_rng([seed, number])
+        if "graph" in kinds:
+            learners.append(graph_smoother(view.X, number, rng))
+        if "near" in kinds:
+            learners.append(kernel_smoother(view.X, number, rng, wide=False))
+        if "wide" in kinds:
+            learners.append(kernel_smoother(view.X, number, rng, wide=True))
+        if "linear" in kinds:
+            learners.append(linear_smoother(view.X, number))
+    scaled = max(i for i, view in enumerate(found) if view.name in ("given", "scaled"))
+    for kind in ("full", "tied"):
+        if kind in kinds:
+            learners.append(gaussian_model(found[scaled].X, scaled, tied=kind == "tied", seed=seed))
+    return learners
+
+
+class LinkClustering(InductiveClusterer):
+    """Constrained clustering without a choice of method: the data and the answers choose.
+
+    Several preparations of the features, neighbour graphs, kernels and class models are tried
+    from many starts: plain partitions, a similarity learnt from the answers, and the constrained
+    methods of this library. What each says about answers that it has not seen decides how much it
+    counts, and the soft labels are averaged. Without constraints the partition that agrees most
+    with the others is taken, and `explain` says so.
+
+    Answers may be wrong: their share is estimated, and ``suspects_`` ranks them.
+
+    Parameters
+    ----------
+    n_clusters : int or None
+        None: chosen by data and answers, see ``n_clusters_`` and ``runner_up_``.
+    effort : "fast", "balanced", "thorough" or number
+        How much is tried. A number is a budget in seconds for the candidates: as many as fit, at
+        least two; results then depend on the speed of the machine.
+    respect : {"soft", "hard"}
+        "soft" keeps an answer unless the rest of the evidence says it is wrong. "hard" keeps all,
+        or raises InfeasibleConstraints with the smallest conflict.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    probabilities_ : array (n_samples, n_clusters_), of the clusters, answers included
+    n_clusters_ : int
+    runner_up_ : int or None, the second best number of clusters when it was open
+    score_ : float or None
+        Mean log-likelihood of answers in a combination made without them; higher is better.
+    chance_ : float or None, the same for the share of must-links alone: what knows nothing
+    wrong_ : float, estimated share of wrong answers
+    suspects_ : list of (Pair, float)
+        Every answer with the probability that it is wrong, most likely first.
+    report_ : list of dict, the candidates, best first
+    violations_ : list of Pair, the constraints not kept
+
+    Notes
+    -----
+    Landmarks and folds are drawn by row number: another order of the rows, or of the constraints,
+    may give slightly other clusters.
+
+    Beyond some thousand points (2,000, 3,000 or 5,000 by effort) the models are learnt from a
+    sample that holds the points with answers first; all others are placed by the models, and all
+    answers count in the end. Memory grows like n_samples times n_clusters, and like the sample
+    times some hundred.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from linkwise import Constraints, LinkClustering
+    >>> X, y = load_wine(return_X_y=True)
+    >>> links = Constraints.sample(y, n_pairs=60, random_state=0)
+    >>> model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
+    >>> model.score_ > model.chance_
+    True
+    """
+
+    _traits = Traits(rows=10_000_000)
+    _parameter_constraints: ClassVar[dict] = {
+        "n_clusters": [AT_LEAST_ONE, None],
+        "effort": [StrOptions(set(EFFORTS)), Interval(Real, 0, None, closed="neither")],
+        "respect": [StrOptions({"soft", "hard"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, n_clusters=None, *, effort="balanced", respect="soft", random_state=None):
+        self.n_clusters = n_clusters
+        self.effort = effort
+        self.respect = respect
+        self.random_state = random_state
+
+    def _check_clusters(self, n):
+        if self.n_clusters is not None:
+            check_n_clusters(self.n_clusters, n)
+
+    def _check_links(self, constraints, n, sample_id):
+        given, links = check_constraints(constraints, n, sample_id, on_conflict="keep")
+        if self.respect == "hard":
+            given.check(self.n_clusters)
+        return given, links
+
+    def _prepare(self, X, rng):
+        self._rows = np.zeros(0, dtype=np.intp)  # nothing is learnt from yet
+
+    def _learn(self, X, links, rng):
+        effort = EFFORTS.get(self.effort, EFFORTS["thorough"])
+        pairs, sign, weight = links.pairs, links.sign, links.weight
+        answers = Answers(links.ids[pairs].reshape(-1, 2), sign, weight)
+        self._look(X, answers, effort)
+        inside = np.isin(answers.pairs, self._rows).all(axis=1)
+        known = answers.take(inside)
+        known = known._replace(pairs=np.searchsorted(self._rows, known.pairs))
+        error = PRIOR[0] / PRIOR[1]
+        self._choose_count(known, links, effort, error)
+        k = self.n_clusters_
+        if len(known.sign):
+            self._candidates(known, k, effort, error)
+        else:
+            self._unsupervised(k)
+        return self._settle(X, answers, links, rng)
+
+    def _look(self, X, answers, effort):
+        """Choose the points to learn from, and see them in every view."""
+        touched = np.unique(answers.pairs)
+        rng = np.random.default_rng([self._seed, 3])
+        n = X.shape[0]
+        if n <= effort.rows:
+            rows = np.arange(n)
+        else:
+            if len(touched) > effort.rows // 2:
+                touched = np.sort(rng.choice(touched, effort.rows // 2, replace=False))
+            rows = np.union1d(touched, content_sample(X, effort.rows - len(touched), rng))
+        if not np.array_equal(rows, self._rows):
+            self._rows = rows
+            sample = X[rows] if sparse.issparse(X) else take_rows(X, rows)
+            self._views = views(sample, kinds=effort.views, seed=self._seed)
+            self._learners = make_learners(self._views, effort.learners, self._seed)
+
+    def _choose_count(self, known, links, effort, error):
+        self.runner_up_ = None
+        n = len(self._rows)
+        if self.n_clusters is not None:
+            self.n_clusters_ = self.n_clusters
+            return
+        most = min(MOST_CLUSTERS, n)
+        if len(known.sign) >= FEWEST:
+            least = count.forced(links, most) if self.respect == "hard" else 2
+            found = count.by_answers(
+                self._views, self._learners, known, least=min(least, most), most=most,
+                folds=min(effort.folds, len(known.sign)), error=error, seed=self._seed,
+            )  # fmt: skip
+            scores = {k: float(each.mean()) for k, each in found.items()}
+        else:
+            scores = count.by_silhouette(self._views, self._learners, most=most, seed=self._seed)
+        ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [1]
+        self.n_clusters_ = ranked[0]
+        self.runner_up_ = ranked[1] if len(ranked) > 1 else None
+
+    def _candidates(self, known, k, effort, error):
+        """Develop candidates, judge the best, and store the members of the combination."""
+        began = time.perf_counter()
+        budget = float(self.effort) if isinstance(self.effort, Real) else np.inf
+        every = starts(self._views, self._learners, k, classical=effort.classical, seed=self._seed)
+        rounds = effort.rounds
+        folds = min(effort.folds, len(known.sign))
+        found: list = []
+        with Progress("candidates", len(every) + effort.judged) as progress:
+            for start in every:
+                if len(found) >= 2 and time.perf_counter() - began > budget / 2:
+                    break
+                one = develop(start, self._learners, k, known, rounds=rounds, error=error)
+                found.append((one, start))
+                progress.advance()
+            found.sort(key=lambda pair: -pair[0].own)
+            if len(known.sign) >= FEWEST:
+                judged: list = []
+                for one, start in found[: effort.judged]:
+                    if len(judged) >= 2 and time.perf_counter() - began > budget:
+                        break
+                    before = time.perf_counter()
+                    held_out = judge(
+                        start, self._learners, k, known, folds=folds, rounds=rounds, error=error,
+                        seed=self._seed,
+                    )  # fmt: skip
+                    spent = one.seconds + time.perf_counter() - before
+                    judged.append(one._replace(held_out=held_out, seconds=spent))
+                    progress.advance()
+                judged.sort(key=lambda one: -one.held_out.mean())
+            else:
+                judged = [one for one, _ in found]
+        self._combine(judged, known)
+
+    def _combine(self, judged, known):
+        weights = weights_of(judged)
+        reference = soft_labels(judged[0].state)
+        orders = [matching(soft_labels(one.state), reference) for one in judged]
+        self._members = [
+            Member(float(w), order, one.state.weights, one.state.strengths, one.state.labels)
+            for one, w, order in zip(judged, weights, orders, strict=True)
+            if w > 0
+        ]
+        parts = [soft_labels(one.state) for one in judged]
+        self._soft = average(parts, weights, orders)
+        self.wrong_ = float(
+            sum(w * one.state.error for one, w in zip(judged, weights, strict=True))
+        )
+        self.score_ = self.chance_ = None
+        if judged[0].held_out is not None:
+            together = weights @ np.exp([one.held_out for one in judged])
+            self.score_ = float(np.log(together).mean())
+            share = np.clip((known.sign > 0).mean(), SCORED_ERROR, 1 - SCORED_ERROR)
+            self.chance_ = float(share * np.log(share) + (1 - share) * np.log(1 - share))
+        self.report_ = [_row(one, w) for one, w in zip(judged, weights, strict=True)]
+        self._expression = next((one.expression for one in judged if one.expression), "")
+
+    def _unsupervised(self, k):
+        """Take the partition that agrees most with the others."""
+        found = {
+            name: labels
+            for name, labels in plain_partitions(self._views, self._learners, k, self._seed).items()
+            if not name.startswith("fine")
+        }
+        names = list(found)
+        agreement = [
+            np.mean([adjusted_rand_index(found[a], found[b]) for b in names]) for a in names
+        ]
+        best = int(np.argmax(agreement))
+        soft = np.full((len(self._rows), k), 0.05 / k)
+        soft[np.arange(len(soft)), found[names[best]]] += 0.95
+        pool = np.full(len(self._learners), 2.0 / len(self._learners))
+        strengths = [
+            None if not hasattr(one, "shrink") else len(one.shrink) // 2 for one in self._learners
+        ]
+        self._members = [Member(1.0, np.arange(k), pool, strengths, soft.astype(np.float32))]
+        self._soft, self.wrong_, self.score_, self.chance_ = soft, 0.0, None, None
+        order = np.argsort(agreement)[::-1]
+        self.report_ = [
+            {"candidate": names[i], "agreement": float(agreement[i]), "weight": float(i == best)}
+            for i in order
+        ]
+        self._expression = ""
+
+    def _settle(self, X, answers, links, rng):
+        """Return the labels of all points under all answers."""
+        n, k = X.shape[0], self.n_clusters_
+        soft = np.empty((n, k), dtype=np.float64)
+        soft[self._rows] = self._soft
+        rest = np.setdiff1d(np.arange(n), self._rows, assume_unique=True)
+        for part in row_blocks(len(rest), max(X.shape[1], 1000)):
+            soft[rest[part]] = self._soft_of(X[rest[part]])
+        evidence = np.log(np.maximum(soft, 1e-6))
+        error = max(self.wrong_, SCORED_ERROR)
+        found = propagate(evidence, answers, error)
+        wrong = probability_wrong(found.same, answers.sign, error)
+        self._suspicion = wrong
+        labels = self._kept(found.q, answers, wrong, rng)
+        labels, names = by_appearance(labels)
+        missing = np.setdiff1d(np.arange(k), names)
+        if self.n_clusters is None:
+            self.n_clusters_ = len(names)
+            self._names = names.astype(np.intp)
+        else:
+            self._names = np.concatenate((names, missing)).astype(np.intp)
+        q = found.q[:, self._names]
+        self.probabilities_ = q / q.sum(axis=1, keepdims=True)
+        if len(missing) and self.n_clusters is not None:
+            warnings.warn(
+                f"only {len(names)} of {k} clusters found: answers and data leave no point to the "
+                "others; ask for fewer clusters",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return labels
+
+    def _kept(self, q, answers, wrong, rng):
+        """Return labels (n,) that keep the answers, or those that are not likely wrong."""
+        cost = -np.log(np.maximum(q, 1e-12))
+        right = np.ones(len(wrong), dtype=bool) if self.respect == "hard" else wrong < 0.5
+        kept = answers.take(right)
+        labels = assign(cost, kept.pairs[kept.sign > 0], kept.pairs[kept.sign < 0], rng)
+        if labels is None and self.respect == "hard":
+            raise _infeasible(self.n_clusters_)
+        return np.argmax(q, axis=1) if labels is None else labels
+
+    def _fit_links(self, given, links, out):
+        super()._fit_links(given, links, out)
+        pairs, wrong = list(given), self._suspicion
+        self.suspects_ = [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
+        return self
+
+    def _soft_of(self, X):
+        """Return soft labels (q, k) of new points, in the order of the members' clusters."""
+        seen = [place(view, X) for view in self._views]
+        parts = []
+        for member in self._members:
+            logs = [
+                weight * log_probabilities(predict(one, strength, member.labels, seen[one.view]))
+                for one, weight, strength in zip(
+                    self._learners, member.pool, member.strengths, strict=True
+                )
+                if weight > 0
+            ]
+            parts.append(softmax(sum(logs), axis=1))
+        weights = [member.weight for member in self._members]
+        total = average(parts, weights, [member.order for member in self._members])
+        return total / sum(weights)
+
+    def _assign(self, X):
+        soft = self._soft_of(X)[:, self._names]
+        return np.argmax(soft, axis=1)
+
+    def predict_proba(self, X):
+        """Return the probability of every cluster for every point, (n_samples, n_clusters_).
+
+        Points given to `fit` have what they got there, answers included.
+        """
+        check_is_fitted(self)
+        X = self._check_X(X, reset=False)
+        seen = self._seen(X)
+        out = self.probabilities_[seen]
+        new = np.flatnonzero(seen < 0)
+        for start in range(0, len(new), self._block()):
+            rows = new[start : start + self._block()]
+            out[rows] = self._soft_of(X[rows].astype(self._fit_X.dtype, copy=False))[:, self._names]
+        return out
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # scikit-learn's checks look there in anything that has predict_proba and takes sparse X
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    def explain(self):
+        """Return in words what was chosen and why, with expressions that can be pasted."""
+        check_is_fitted(self)
+        own = (
+            f"LinkClustering(n_clusters={self.n_clusters_}, effort={self.effort!r}, "
+            f"respect={self.respect!r}, random_state={self.random_state!r})"
+        )
+        lines = []
+        if self.runner_up_ is not None:
+            lines.append(f"{self.n_clusters_} clusters; the runner-up is {self.runner_up_}.")
+        if self.score_ is None and "agreement" in self.report_[0]:
+            lines.append(
+                f"Without answers: {self.report_[0]['candidate']}, which agrees most with the "
+                "other partitions."
+            )
+        elif self.score_ is None:
+            lines.append("Too few answers to judge by: all candidates count alike.")
+        else:
+            lines.append(
+                f"Answers held out have mean log-likelihood {self.score_:.3f}, by chance "
+                f"{self.chance_:.3f}; about {self.wrong_:.0%} of the answers seem wrong."
+            )
+        for row in self.report_:
+            if row["weight"] > 0.01:
+                shown = f", {row['score']:.3f} ± {row['error']:.3f}" if "score" in row else ""
+                lines.append(f"  {row['weight']:4.0%}  {row['candidate']}{shown}")
+        lines.append(f"Again: {own}.fit(X, constraints=links)")
+        if self._expression:
+            lines.append(f"The best single method among them: {self._expression}")
+        return "\n".join(lines)
+
+
+def _row(one, weight):
+    row: dict[str, Any] = {"candidate": one.name, "weight": float(weight), "own": one.own}
+    if one.held_out is not None:
+        row["score"] = float(one.held_out.mean())
+        row["error"] = float(one.held_out.std() / np.sqrt(len(one.held_out)))
+    return row | {"seconds": one.seconds, "expression": one.expression}
+
+
+def _infeasible(k):
+    return InfeasibleConstraints(
+        f"no assignment to {k} clusters that keeps all answers was found within the bound of the "
+        'search; raise n_clusters, or use respect="soft"'
+    )

@@ -1,0 +1,101 @@
+"""The features prepared in several ways, and new points in the same way.
+
+    given       as they are
+    scaled      every column of variance 1; constant columns are left out
+    ranked      every column replaced by the normal quantile of its rank
+    directions  every row of length 1: of the columns as given if none is negative, else scaled
+
+Each is centred and reduced to at most ``LIMIT`` principal directions. A way that would repeat
+another is left out: scaled where all columns have about the same variance already, ranked where
+there are many columns. Sparse points are reduced to ``LIMIT`` singular directions first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.utils.extmath import randomized_svd
+
+from linkwise.embedding.spectral import unit_rows
+
+LIMIT = 100
+ALIKE = 1.2  # largest over smallest deviation of columns that need no scaling
+MANY = 200  # columns that are not ranked
+FEW = 8  # columns too few for directions
+TABLE = 2000  # rows kept to look ranks up
+
+
+class View(NamedTuple):
+    name: str
+    first: np.ndarray | None  # (d, LIMIT) for sparse points
+    scale: np.ndarray | None  # (d,) what columns are multiplied by; 0 leaves one out
+    table: np.ndarray | None  # (t, d) sorted columns, for ranks
+    unit: bool
+    centre: np.ndarray  # (d,)
+    basis: np.ndarray | None  # (d, r)
+    X: np.ndarray  # (n, r) the points given
+
+
+def _prepared(X, first, scale, table, unit):
+    if first is not None:
+        X = X @ first
+    if scale is not None:
+        X = X * scale
+    if table is not None:
+        X = _ranked(X, table)
+    return unit_rows(X) if unit else X
+
+
+def _ranked(X, table):
+    n = len(table)
+    out = np.empty(X.shape, dtype=np.float64)
+    for j, column in enumerate(table.T):
+        below, upto = (np.searchsorted(column, X[:, j], side) for side in ("left", "right"))
+        out[:, j] = norm.ppf(((below + upto) / 2 + 0.5) / (n + 1))
+    return out.astype(X.dtype, copy=False)
+
+
+def place(view, X):
+    """Return new points as a view has them, (q, r)."""
+    Y = _prepared(X, view.first, view.scale, view.table, view.unit) - view.centre
+    return Y if view.basis is None else Y @ view.basis
+
+
+def _view(name, X, *, first=None, scale=None, table=None, unit=False, seed=0):
+    Y = _prepared(X, first, scale, table, unit)
+    centre = Y.mean(axis=0)
+    Y = Y - centre
+    basis = None
+    if Y.shape[1] > LIMIT:
+        rank = min(LIMIT, *Y.shape)
+        basis = np.ascontiguousarray(randomized_svd(Y, rank, n_iter=3, random_state=seed)[2].T)
+        Y = Y @ basis
+    return View(name, first, scale, table, unit, centre, basis, Y)
+
+
+def views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
+    """Return the views of points X (n, d), dense or sparse, at least one."""
+    first = None
+    if sparse.issparse(X):
+        rank = max(1, min(LIMIT, min(X.shape) - 1))
+        first = randomized_svd(X, rank, n_iter=3, random_state=seed)[2].T.astype(X.dtype)
+    Y = X if first is None else X @ first
+    deviation = Y.std(axis=0)
+    kept = deviation > 1e-10 * max(abs(Y).max(), np.finfo(Y.dtype).tiny)
+    scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=kept)
+    found = []
+    if "given" in kinds or not kept.any():
+        found.append(_view("given", X, first=first, seed=seed))
+    if not kept.any():
+        return found
+    spread = deviation[kept]
+    if "scaled" in kinds and spread.max() > ALIKE * spread.min():
+        found.append(_view("scaled", X, first=first, scale=scale, seed=seed))
+    if "ranked" in kinds and first is None and Y.shape[1] <= MANY:
+        step = max(1, len(Y) // TABLE)
+        found.append(_view("ranked", X, table=np.sort(Y, axis=0)[::step], seed=seed))
+    if "directions" in kinds and Y.shape[1] >= FEW:
+        scale = None if Y.min() >= 0 else scale
+        found.append(_view("directions", X, first=first, scale=scale, unit=True, seed=seed))
+    return found

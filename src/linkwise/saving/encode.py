@@ -1,0 +1,151 @@
+"""From a model to what stands in model.json, and its arrays."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linkwise.blocks.rows import is_external
+from linkwise.constraints.ids import as_array
+from linkwise.saving.classes import (
+    ATTRIBUTES,
+    ESTIMATORS,
+    METHODS,
+    NUMBERS,
+    PLAIN,
+    SPARSE,
+    TUPLES,
+    check_names,
+    kind_of,
+)
+
+
+class Parts:
+    """What of a model was met on the way to a file."""
+
+    def __init__(self):
+        self.arrays = []  # kept, so that no address is used twice
+        self.number = {}  # of arrays, by their place in memory
+        self.objects = {}  # numbers of objects, by id
+
+    def add(self, rows):
+        """Return the number of an array, the same for the same memory."""
+        key: Any = id(rows)
+        if isinstance(rows, np.ndarray):
+            key = rows.ctypes.data, rows.shape, rows.strides, rows.dtype.str
+        if key not in self.number:
+            self.number[key] = len(self.arrays)
+            self.arrays.append(rows)
+        return self.number[key]
+
+
+def refuse(value, where, remedy):
+    """Raise what to say of a value that has no place in a file."""
+    raise TypeError(f"{where} is of type {type(value).__name__}, which cannot be saved; {remedy}")
+
+
+def encode(value, where, parts):
+    """Return a value as it stands in model.json.
+
+    Parameters
+    ----------
+    value : any
+    where : str, what to call it in an error
+    parts : Parts, to which its arrays are added
+    """
+    if type(value) in PLAIN or (type(value) is float and math.isfinite(value)):
+        return value
+    if type(value) is list:
+        return encode_list(value, where, parts)
+    if id(value) in parts.objects:
+        return {"again": parts.objects[id(value)]}
+    kind = kind_of(value)
+    if kind is None:
+        refuse(value, where, "numbers, texts, arrays, lists, dicts, Constraints and estimators are")
+    return {kind: ENCODE[kind](value, where, parts)}
+
+
+def encode_list(values, where, parts):
+    if set(map(type, values)) <= PLAIN:  # many ids
+        return list(values)
+    return [encode(value, f"{where}[{i}]", parts) for i, value in enumerate(values)]
+
+
+def encode_dict(values, where, parts):
+    return [
+        [encode(key, f"a key of {where}", parts), encode(value, f"{where}[{key!r}]", parts)]
+        for key, value in values.items()
+    ]
+
+
+def encode_array(array, where, parts):
+    if array.dtype.kind not in NUMBERS:
+        refuse(array, f"{where}, an array of {array.dtype},", "arrays of numbers and texts are")
+    return parts.add(array)
+
+
+def encode_objects(array, where, parts):
+    return [list(array.shape), encode_list(array.ravel().tolist(), where, parts)]
+
+
+def encode_scalar(value, where, parts):
+    if type(value.item()) not in (bool, int, float, str):
+        refuse(value, where, "take a number or a text of Python")
+    return [value.dtype.str, encode(value.item(), where, parts)]
+
+
+def encode_sparse(matrix, where, parts):
+    if matrix.ndim != 2:
+        refuse(matrix, f"{where}, of {matrix.ndim} dimensions,", "matrices are")
+    arrays = [getattr(matrix, name) for name in SPARSE[type(matrix)]]
+    return [list(map(int, matrix.shape)), *encode_list(arrays, where, parts)]
+
+
+def encode_constraints(links, where, parts):
+    return encode_list([links.ids, links.pairs, links.sign, links.weight], where, parts)
+
+
+def encode_random_state(random, where, parts):
+    told = random.get_state(legacy=False)
+    if told["bit_generator"] != "MT19937":
+        refuse(random, f"{where}, by {told['bit_generator']},", "take an integer")
+    key, position = told["state"]["key"], int(told["state"]["pos"])
+    return [encode(key, where, parts), position, int(told["has_gauss"]), float(told["gauss"])]
+
+
+def encode_method(method, where, parts):
+    if method.__name__ not in METHODS or type(method.__self__) not in ESTIMATORS:
+        refuse(method, where, "no functions are")
+    return [method.__name__, encode(method.__self__, where, parts)]
+
+
+def encode_object(value, where, parts):
+    parts.objects[id(value)] = len(parts.objects)
+    check_names(type(value), vars(value))
+    held = {}
+    for name, part in vars(value).items():
+        if name == "_fit_X" and is_external(part):
+            held[name] = {"array": parts.add(part)}
+            continue
+        if name == "_sample_id" and part is not None:
+            part = as_array(part, "sample_id")
+        held[name] = encode(part, f"{where}.{name}", parts)
+    return held
+
+
+ENCODE: dict[str, Callable] = {
+    "float": lambda value, where, parts: repr(value),
+    "tuple": encode_list,
+    "dict": encode_dict,
+    "array": encode_array,
+    "objects": encode_objects,
+    "scalar": encode_scalar,
+    "dtype": lambda value, where, parts: value.str,
+    "RandomState": encode_random_state,
+    "Constraints": encode_constraints,
+    "method": encode_method,
+}
+ENCODE |= {kind.__name__: encode_sparse for kind in SPARSE}
+ENCODE |= {kind.__name__: encode_list for kind in TUPLES}
+ENCODE |= {kind.__name__: encode_object for kind in (*ESTIMATORS, *ATTRIBUTES)}

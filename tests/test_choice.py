@@ -1,0 +1,352 @@
+"""Laws of LinkClustering and of its parts."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
+from linkwise.choice.beliefs import (
+    Answers,
+    error_of,
+    log_likelihood,
+    probability_wrong,
+    propagate,
+)
+from linkwise.choice.combine import Candidate, matching, weights_of
+from linkwise.choice.count import forced
+from linkwise.choice.learners import (
+    gaussian_model,
+    graph_smoother,
+    kernel_smoother,
+    linear_smoother,
+    predict,
+    without_own,
+)
+from linkwise.choice.pool import fit_weights, log_probabilities, trusted
+from linkwise.choice.similarity import fit_logistic, learn_weights, spectral_of_kernel
+from linkwise.choice.views import place, views
+from linkwise.evaluate import adjusted_rand_index
+from linkwise.partition.hard import assign
+
+SMOOTHERS = {
+    "graph": graph_smoother,
+    "near": lambda Y, view, rng: kernel_smoother(Y, view, rng, wide=False),
+    "wide": lambda Y, view, rng: kernel_smoother(Y, view, rng, wide=True),
+    "linear": lambda Y, view, rng: linear_smoother(Y, view),
+}
+smoothers = pytest.mark.parametrize("make", SMOOTHERS.values(), ids=SMOOTHERS)
+
+
+def answers_of(pairs, sign, weight=None):
+    weight = np.ones(len(sign)) if weight is None else weight
+    return Answers(np.array(pairs).reshape(-1, 2), np.array(sign), np.asarray(weight))
+
+
+@parametrize_with_checks([LinkClustering(2, effort="fast")])
+def test_it_is_a_scikit_learn_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(150, noise=0.08, random_state=0)
+    return X * [1, 1000], y  # scales that hide the shape
+
+
+def test_beliefs_are_exact_on_a_tree(rng):
+    evidence = rng.standard_normal((5, 3))
+    answers = answers_of([(0, 1), (1, 2), (1, 3), (3, 4)], [1, -1, -1, 1], [1, 2, 1, 0.5])
+    found = propagate(evidence, answers, 0.1)
+    total, without = np.zeros((5, 3)), np.zeros((4, 2))
+    e = error_of(answers.weight, 0.1)
+    for z in itertools.product(range(3), repeat=5):
+        agree = np.array(
+            [
+                (z[i] == z[j]) == (s > 0)
+                for (i, j), s in zip(answers.pairs, answers.sign, strict=True)
+            ]
+        )
+        prior = np.exp(evidence[np.arange(5), z].sum())
+        total[np.arange(5), z] += prior * np.prod(np.where(agree, 1 - e, e))
+        for a, (i, j) in enumerate(answers.pairs):
+            others = np.delete(np.where(agree, 1 - e, e), a)
+            without[a] += prior * np.prod(others) * np.array([z[i] == z[j], 1.0])
+    same = without[:, 0] / without[:, 1]
+    assert_allclose(found.q, total / total.sum(axis=1, keepdims=True), atol=2e-3)
+    assert_allclose(found.same, same, atol=2e-3)  # what all but the answer itself say
+
+
+def test_no_answers_leave_the_evidence(rng):
+    evidence = rng.standard_normal((4, 2))
+    found = propagate(evidence, answers_of([], []), 0.1)
+    assert_allclose(found.q, softmax(evidence, axis=1))
+
+
+def test_an_answer_against_the_rest_is_likely_wrong():
+    same, sign = np.array([0.01, 0.99, 0.01]), np.array([1, 1, -1])
+    wrong = probability_wrong(same, sign, 0.05)
+    assert wrong[0] > 0.8
+    assert (wrong[1:] < 0.01).all()
+    assert_array_equal(np.argsort(log_likelihood(same, sign, 0.05))[0], 0)
+
+
+@smoothers
+def test_a_smoother_without_the_own_label_is_a_fit_without_the_row(make, rng):
+    Y, q = rng.standard_normal((40, 3)), rng.dirichlet([1, 1], 40)
+    smoother = make(Y, 0, rng)
+    for strength in (0, 3):
+        c = smoother.shrink[strength].astype(float)
+        U, kept = smoother.U.astype(float), c > 1e-6
+        U, c = U[:, kept], np.minimum(c[kept], 1 - 1e-9)
+        found = without_own(smoother, q, strength)
+        for i in np.flatnonzero(smoother.leverage[:, strength] < 0.9)[:5]:
+            rest = np.arange(40) != i
+            A = U[rest].T @ U[rest] + np.diag((1 - c) / c)
+            expected = U[i] @ np.linalg.solve(A, U[rest].T @ q[rest])
+            assert_allclose(found[i], expected, atol=2e-3)
+
+
+@smoothers
+def test_a_smoother_places_the_points_it_knows_where_they_are(make, wine):
+    X = views(wine[0], kinds=("scaled",))[0].X
+    smoother = make(X, 0, np.random.default_rng(0))
+    q = np.eye(3)[wine[1]]
+    inside = smoother.U @ (smoother.shrink[2][:, None] * (smoother.U.T @ q))
+    again = predict(smoother, 2, q, X + 1e-9)  # not recognised as given
+    agree = (inside.argmax(axis=1) == again.argmax(axis=1)).mean()
+    assert agree > 0.95
+    if make is not graph_smoother:  # whose given points are their own neighbours when new
+        assert_allclose(inside, again, atol=1e-3)
+
+
+def test_gaussian_models_tell_gaussians_apart(rng):
+    X, y = make_blobs(300, 4, centers=3, random_state=0)
+    model = gaussian_model(X, 0, tied=False, seed=0)
+    p = predict(model, None, np.eye(3)[y], X)
+    assert (p.argmax(axis=1) == y).mean() > 0.98
+
+
+def test_views_place_new_points_like_the_given_ones(wine, rng):
+    X = wine[0]
+    for view in views(X):
+        assert_allclose(place(view, X), view.X, atol=1e-8)
+        assert place(view, X[:5] + 1.0).shape == (5, view.X.shape[1])
+    assert [view.name for view in views(X)] == ["given", "scaled", "ranked", "directions"]
+    assert [view.name for view in views(np.ones((10, 3)))] == ["given"]  # nothing to scale
+    assert all(view.X.shape[1] <= 100 for view in views(rng.standard_normal((50, 400))))
+    text = views(sparse.random_array((60, 300), density=0.05, rng=rng, format="csr"))
+    assert text[0].X.shape == (60, 59)
+
+
+def test_a_start_is_trusted_as_far_as_it_agrees_with_the_answers(rng):
+    y = rng.integers(2, size=200)
+    pairs = rng.integers(200, size=(100, 2))
+    answers = answers_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
+    assert trusted(y, 2, answers, 0.02)[np.arange(200), y].min() > 0.95
+    assert trusted(rng.permutation(y), 2, answers, 0.02).max() < 0.75
+
+
+def test_the_weights_of_a_pool_find_the_learner_that_knows(rng):
+    q = np.eye(3)[rng.integers(3, size=300)]
+    good = log_probabilities(0.8 * q + 0.2 * rng.dirichlet([1, 1, 1], 300))
+    bad = log_probabilities(rng.dirichlet([1, 1, 1], 300))
+    a = fit_weights(np.stack([bad, good]), q, np.ones(2))
+    assert a[1] > 5 * a[0]
+
+
+def test_the_similarity_that_answers_confirm_gets_the_weight(rng):
+    y, noise = rng.integers(3, size=120), rng.integers(3, size=120)
+    maps = [np.eye(3)[noise], np.eye(3)[y]]
+    pairs = rng.integers(120, size=(80, 2))
+    answers = answers_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
+    w = learn_weights(maps, answers)
+    assert w[1] > 5 * w[0]
+    assert adjusted_rand_index(spectral_of_kernel(maps, w, 3, rng), y) == 1
+    s = np.zeros((4, 1))
+    assert_allclose(
+        fit_logistic(s, np.array([1, -1, -1, -1]), np.ones(4), 1.0)[1], np.log(1 / 3), atol=1e-3
+    )
+
+
+def test_candidates_weigh_by_what_they_said_of_unseen_answers():
+    def candidate(score):
+        held_out = None if score is None else np.full(100, score)
+        return Candidate("", "", None, 0.0, held_out, 0.0)
+
+    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)])
+    assert w[0] > w[1] > w[2] == 0
+    assert_allclose(w.sum(), 1)
+    assert_allclose(weights_of([candidate(None), candidate(None)]), 0.5)
+
+
+def test_clusters_are_matched_before_they_are_averaged(rng):
+    q = rng.dirichlet([0.1] * 4, 50)
+    order = rng.permutation(4)
+    assert_allclose(q[:, order][:, matching(q[:, order], q)], q)
+
+
+def test_an_assignment_keeps_all_pairs_at_little_cost(rng):
+    cost = rng.random((30, 3))
+    must, cannot = np.array([(0, 1), (1, 2)]), np.array([(0, 3), (3, 4), (2, 4)])
+    labels = assign(cost, must, cannot, rng)
+    assert len(set(labels[:3])) == 1
+    assert len({labels[0], labels[3], labels[4]}) == 3
+    free = np.setdiff1d(np.arange(30), [0, 1, 2, 3, 4])
+    assert_array_equal(labels[free], cost[free].argmin(axis=1))
+    assert assign(cost, np.array([(0, 1)]), np.array([(0, 1)]), rng) is None
+    none = np.zeros((0, 2), dtype=int)
+    assert_array_equal(assign(cost, none, none, rng), cost.argmin(axis=1))
+
+
+@pytest.mark.parametrize("effort", ["fast", "balanced", 2])
+def test_it_finds_what_the_answers_describe(moons, effort):
+    X, y = moons
+    links = sample_pairs(y, 60, random_state=0)
+    model = LinkClustering(2, effort=effort, random_state=0).fit(X, constraints=links)
+    assert adjusted_rand_index(model.labels_, y) > 0.9
+    assert model.score_ > model.chance_ + 0.3
+    assert model.violations_ == []
+    assert_allclose(sum(row["weight"] for row in model.report_), 1)
+    assert "Again: LinkClustering(n_clusters=2" in model.explain()
+
+
+def test_it_is_reproducible(wine):
+    X, y = wine
+    links = sample_pairs(y, 40, random_state=0)
+    one, two = (
+        LinkClustering(3, effort="fast", random_state=1).fit(X, constraints=links) for _ in range(2)
+    )
+    assert_array_equal(one.labels_, two.labels_)
+    assert_array_equal(one.probabilities_, two.probabilities_)
+    assert_array_equal(one.refit(links).labels_, two.labels_)
+
+
+def test_random_answers_score_no_better_than_chance(rng):
+    X = load_iris().data
+    excess = []
+    for seed in range(4):
+        y = np.random.default_rng(seed).integers(3, size=150)  # says nothing about X
+        links = sample_pairs(y, 120, random_state=seed)
+        model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
+        excess.append(model.score_ - model.chance_)
+    assert np.mean(excess) < 0.05
+
+
+def test_wrong_answers_are_found(wine):
+    X, y = wine
+    links = sample_pairs(y, 120, random_state=0)
+    i, j, sign, _ = links.arrays()
+    flipped = np.arange(0, len(sign), 10)
+    sign = sign.copy()
+    sign[flipped] *= -1
+    table = np.column_stack((i, j, sign))
+    model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=table)
+    assert adjusted_rand_index(model.labels_, y) > 0.85
+    wrong = {tuple(sorted((int(i[f]), int(j[f])))) for f in flipped}
+    first = {tuple(sorted((pair.a, pair.b))) for pair, _ in model.suspects_[: len(wrong)]}
+    assert len(first & wrong) >= 0.8 * len(wrong)
+    assert 0.02 < model.wrong_ < 0.2
+    probabilities = [p for _, p in model.suspects_]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert len(model.suspects_) == links.n_pairs
+
+
+def test_hard_keeps_every_answer_or_raises():
+    X, y = make_blobs(60, 2, centers=3, random_state=0)
+    links = sample_pairs(y, 30, random_state=0)
+    untouched = np.setdiff1d(np.arange(60), links.touched)
+    a, b = (int(untouched[y[untouched] == c][0]) for c in (0, 1))
+    doubtful = links + Constraints(must_link=[(a, b)])  # against the data, but possible
+    hard = LinkClustering(3, effort="fast", respect="hard", random_state=0)
+    assert hard.fit(X, constraints=doubtful).violations_ == []
+    contradiction = Constraints(must_link=[(a, b)], cannot_link=[(a, b)])
+    with pytest.raises(InfeasibleConstraints, match=f"{a}"):
+        hard.fit(X, constraints=links + contradiction)
+    soft = LinkClustering(3, effort="fast", random_state=0)
+    soft.fit(X, constraints=links + contradiction)
+    assert len(soft.violations_) == 1  # one of the two, and it is told
+
+
+def test_the_number_of_clusters_is_found(rng):
+    X, y = make_blobs(200, 3, centers=4, cluster_std=1.5, random_state=2)
+    links = sample_pairs(y, 200, random_state=0)
+    model = LinkClustering(effort="fast", random_state=0).fit(X, constraints=links)
+    assert abs(model.n_clusters_ - 4) <= 1
+    assert model.runner_up_ != model.n_clusters_
+    assert model.predict_proba(X).shape == (200, model.n_clusters_)
+    alone = LinkClustering(effort="fast", random_state=0).fit(X)
+    assert 2 <= alone.n_clusters_ <= 6
+    assert "Without answers" in alone.explain()
+
+
+def test_links_force_a_number_of_clusters():
+    clique = Constraints(cannot_link=list(itertools.combinations(range(4), 2)))
+    assert forced(clique, 10) == 4
+    assert forced(clique, 3) == 3
+
+
+def test_new_points_go_where_the_clusters_are(wine):
+    X, y = wine
+    half = np.arange(len(X)) % 2 == 0
+    links = sample_pairs(y[half], 60, random_state=0)
+    model = LinkClustering(3, effort="balanced", random_state=0).fit(X[half], constraints=links)
+    assert adjusted_rand_index(model.predict(X[~half]), y[~half]) > 0.8
+    p = model.predict_proba(X[~half])
+    assert_allclose(p.sum(axis=1), 1)
+    assert_array_equal(p.argmax(axis=1), model.predict(X[~half]))
+    assert_array_equal(model.predict(X[half]), model.labels_)
+
+
+def test_many_points_are_learnt_from_a_sample(rng):
+    X, y = make_blobs(5000, 4, centers=5, cluster_std=1.0, random_state=0)
+    links = sample_pairs(y, 100, random_state=0)
+    model = LinkClustering(5, effort="fast", random_state=0).fit(X, constraints=links)
+    assert adjusted_rand_index(model.labels_, y) > 0.9
+    assert model.violations_ == []
+
+
+def test_too_few_answers_to_judge_by_count_all_alike(wine):
+    X = wine[0]
+    links = Constraints(must_link=[(0, 1)], cannot_link=[(0, 100)])
+    model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
+    assert model.score_ is None
+    assert "Too few answers" in model.explain()
+    assert model.labels_[0] == model.labels_[1] != model.labels_[100]
+
+
+def test_weights_of_answers_count(wine):
+    X, y = wine
+    a, b = int(np.flatnonzero(y == 0)[0]), int(np.flatnonzero(y == 2)[0])
+    links = sample_pairs(y, 60, random_state=0)
+    heavy = Constraints(must_link=[(a, b)], must_weight=[20.0])
+    model = LinkClustering(3, effort="fast", random_state=0)
+    assert model.fit(X, constraints=links + heavy).labels_[a] == model.labels_[b]
+
+
+def test_sparse_points_and_single_precision(rng):
+    X, y = make_blobs(120, 30, centers=3, random_state=0)
+    links = sample_pairs(y, 40, random_state=0)
+    model = LinkClustering(3, effort="fast", random_state=0)
+    assert adjusted_rand_index(model.fit(sparse.csr_array(X), constraints=links).labels_, y) > 0.9
+    assert adjusted_rand_index(model.fit(X.astype(np.float32), constraints=links).labels_, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    "bad", [{"effort": "lazy"}, {"effort": 0}, {"respect": "no"}, {"n_clusters": 0}]
+)
+def test_bad_parameters_are_named(bad, wine):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        LinkClustering(**{"n_clusters": 3, **bad}).fit(wine[0])
+    with pytest.raises(ValueError, match="n_clusters"):
+        LinkClustering(10).fit(wine[0][:5])
