@@ -1,8 +1,8 @@
 """How many clusters.
 
-With answers: co-EM from the learnt similarity is run for every number, and the number is taken
-under which answers of other folds are most likely. Fewer than the answers force are not tried.
-Without: the number of k-means clusters of the largest mean silhouette [1].
+With enough answers: co-EM from the learnt similarity is run for every number, and the number is taken
+under which answers of other folds are most likely. Else: the number of k-means clusters of the
+largest mean silhouette [1]. Fewer than the answers force are not tried.
 
 [1] Rousseeuw, Silhouettes, J. Comput. Appl. Math. 20, 1987.
 """
@@ -11,16 +11,20 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 
 from linkwise.choice.combine import judge
-from linkwise.choice.starts import starts
+from linkwise.choice.starts import plain_partitions, starts
 
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)
 STALE = 3  # numbers in a row that are no better end the search
 SILHOUETTE = 1000  # points
+ENOUGH = 20  # answers to choose the number by
 
 
 def forced(links, most):
-    """Return the least number of clusters in which all links can hold, as far as it is known."""
-    k = 2
+    """Return the least number of clusters in which all links can hold, as far as it is known.
+
+    Cannot-links that must-links contradict hold in none, and do not count.
+    """
+    links, k = links.drop_conflicts()[0], 2
     while k < most and links.conflict(k) is not None:
         k += 1
     return k
@@ -51,13 +55,13 @@ def by_answers(views, learners, answers, *, least, most, folds, error, seed):
     return found
 
 
-def by_silhouette(views, learners, *, most, seed):
+def by_silhouette(views, *, least, most, seed):
     """Return {k: mean silhouette of k-means} in the last of the views that is no ranking."""
     view = [view for view in views if view.name in ("given", "scaled")][-1]
     rng = np.random.default_rng(seed)
     found = {}
-    for k in range(2, min(10, most) + 1):
-        labels = starts([view], [], k, classical=0, seed=seed)[1].make(None)
+    for k in range(least, min(max(10, least), most) + 1):
+        labels = plain_partitions([view], [], k, seed)[f"k-means, {view.name}"]
         if len(np.unique(labels)) == k < len(labels):
             size = min(SILHOUETTE, len(labels))
             found[k] = silhouette_score(

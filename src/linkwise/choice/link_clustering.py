@@ -205,16 +205,16 @@ class LinkClustering(InductiveClusterer):
             self.n_clusters_ = self.n_clusters
             return
         most = min(MOST_CLUSTERS, n)
-        if len(known.sign) >= FEWEST:
-            least = count.forced(links, most) if self.respect == "hard" else 2
+        least = min(count.forced(links, most), most)
+        if len(known.sign) >= count.ENOUGH:
             found = count.by_answers(
-                self._views, self._learners, known, least=min(least, most), most=most,
+                self._views, self._learners, known, least=least, most=most,
                 folds=min(effort.folds, len(known.sign)), error=error, seed=self._seed,
             )  # fmt: skip
             scores = {k: float(each.mean()) for k, each in found.items()}
         else:
-            scores = count.by_silhouette(self._views, self._learners, most=most, seed=self._seed)
-        ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [1]
+            scores = count.by_silhouette(self._views, least=least, most=most, seed=self._seed)
+        ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [least]
         self.n_clusters_ = ranked[0]
         self.runner_up_ = ranked[1] if len(ranked) > 1 else None
 
