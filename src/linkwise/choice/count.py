@@ -1,8 +1,8 @@
 """How many clusters.
 
-With enough answers: co-EM from the learnt similarity is run for every number, and the number is taken
-under which answers of other folds are most likely. Else: the number of k-means clusters of the
-largest mean silhouette [1]. Fewer than the answers force are not tried.
+With enough answers: co-EM from the learnt similarity is run for every number, and the one is
+taken under which answers of other folds are most likely. Else: the number of k-means clusters of
+the largest mean silhouette [1]. Fewer than the answers force are not tried.
 
 [1] Rousseeuw, Silhouettes, J. Comput. Appl. Math. 20, 1987.
 """
