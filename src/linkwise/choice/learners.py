@@ -146,6 +146,26 @@ def gaussian_model(Y, view, *, tied, seed):
     return Gaussian("tied" if tied else "full", view, basis, X, tied, fold)
 
 
+def make_learners(found, kinds, seed):
+    """Return the learners of some kinds on views."""
+    learners: list = []
+    for number, view in enumerate(found):
+        rng = np.random.default_rng([seed, number])
+        if "graph" in kinds:
+            learners.append(graph_smoother(view.X, number, rng))
+        if "near" in kinds:
+            learners.append(kernel_smoother(view.X, number, rng, wide=False))
+        if "wide" in kinds:
+            learners.append(kernel_smoother(view.X, number, rng, wide=True))
+        if "linear" in kinds:
+            learners.append(linear_smoother(view.X, number))
+    scaled = max(i for i, view in enumerate(found) if view.name in ("given", "scaled"))
+    for kind in ("full", "tied"):
+        if kind in kinds:
+            learners.append(gaussian_model(found[scaled].X, scaled, tied=kind == "tied", seed=seed))
+    return learners
+
+
 def without_own(smoother, q, strength):
     """Return f of Eq. (2), (n, k), for a strength of the grid."""
     U, h = smoother.U, smoother.leverage[:, strength, None]

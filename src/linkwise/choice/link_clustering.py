@@ -1,9 +1,8 @@
 """LinkClustering."""
 
-import time
 import warnings
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,69 +12,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_constraints, check_n_clusters
-from linkwise.blocks.progress import Progress
 from linkwise.blocks.rows import row_blocks, take_rows
 from linkwise.blocks.sampling import content_sample
-from linkwise.choice import count
+from linkwise.choice import choose, count
 from linkwise.choice.beliefs import Answers, probability_wrong, propagate
-from linkwise.choice.combine import (
-    SCORED_ERROR,
-    average,
-    develop,
-    judge,
-    matching,
-    soft_labels,
-    weights_of,
-)
+from linkwise.choice.combine import SCORED_ERROR, average
 from linkwise.choice.effort import EFFORTS
-from linkwise.choice.learners import (
-    gaussian_model,
-    graph_smoother,
-    kernel_smoother,
-    linear_smoother,
-    predict,
-)
+from linkwise.choice.learners import make_learners, predict
 from linkwise.choice.pool import PRIOR, log_probabilities
-from linkwise.choice.starts import plain_partitions, starts
 from linkwise.choice.views import place, views
 from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
-from linkwise.evaluate import adjusted_rand_index
 from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
 from linkwise.partition.hard import assign
 from linkwise.partition.kmeans import by_appearance
 
 MOST_CLUSTERS = 40  # when their number is open
-FEWEST = 4  # answers with which candidates can be judged
-
-
-class Member(NamedTuple):
-    """One candidate in the combination."""
-
-    weight: float
-    order: np.ndarray  # (k,) its clusters in the order of the first one's
-    pool: np.ndarray  # (v,) weights of the learners
-    strengths: list
-    labels: np.ndarray  # (n, k) soft labels that the learners were fitted to
-
-
-def make_learners(found, kinds, seed):
-    """Return the learners of some kinds on views."""
-    learners: list = []
-    for number, view in enumerate(found):
-        rng = np.random.default_rng([seed, number])
-        if "graph" in kinds:
-            learners.append(graph_smoother(view.X, number, rng))
-        if "near" in kinds:
-            learners.append(kernel_smoother(view.X, number, rng, wide=False))
-        if "wide" in kinds:
-            learners.append(kernel_smoother(view.X, number, rng, wide=True))
-        if "linear" in kinds:
-            learners.append(linear_smoother(view.X, number))
-    scaled = max(i for i, view in enumerate(found) if view.name in ("given", "scaled"))
-    for kind in ("full", "tied"):
-        if kind in kinds:
-            learners.append(gaussian_model(found[scaled].X, scaled, tied=kind == "tied", seed=seed))
-    return learners
+LIKELY = 0.5  # probability of being wrong from which on an answer need not be kept
 
 
 class LinkClustering(InductiveClusterer):
@@ -172,14 +124,18 @@ class LinkClustering(InductiveClusterer):
         inside = np.isin(answers.pairs, self._rows).all(axis=1)
         known = answers.take(inside)
         known = known._replace(pairs=np.searchsorted(self._rows, known.pairs))
-        error = PRIOR[0] / PRIOR[1]
-        self._choose_count(known, links, effort, error)
+        self._choose_count(known, links, effort)
         k = self.n_clusters_
         if len(known.sign):
-            self._candidates(known, k, effort, error)
+            budget = float(self.effort) if isinstance(self.effort, Real) else np.inf
+            choice = choose.by_answers(
+                self._views, self._learners, known, k, effort, budget=budget, seed=self._seed
+            )
         else:
-            self._unsupervised(k)
-        return self._settle(X, answers, links, rng)
+            choice = choose.by_consensus(self._views, self._learners, k, self._seed)
+        self._members, self._soft, self.wrong_, self.score_, self.chance_ = choice[:5]
+        self.report_, self._expression = choice[5:]
+        return self._settle(X, answers, rng)
 
     def _look(self, X, answers, effort):
         """Choose the points to learn from, and see them in every view."""
@@ -198,7 +154,7 @@ class LinkClustering(InductiveClusterer):
             self._views = views(sample, kinds=effort.views, seed=self._seed)
             self._learners = make_learners(self._views, effort.learners, self._seed)
 
-    def _choose_count(self, known, links, effort, error):
+    def _choose_count(self, known, links, effort):
         self.runner_up_ = None
         n = len(self._rows)
         if self.n_clusters is not None:
@@ -209,7 +165,7 @@ class LinkClustering(InductiveClusterer):
         if len(known.sign) >= count.ENOUGH:
             found = count.by_answers(
                 self._views, self._learners, known, least=least, most=most,
-                folds=min(effort.folds, len(known.sign)), error=error, seed=self._seed,
+                folds=effort.folds, error=PRIOR[0] / PRIOR[1], seed=self._seed,
             )  # fmt: skip
             scores = {k: float(each.mean()) for k, each in found.items()}
         else:
@@ -218,91 +174,7 @@ class LinkClustering(InductiveClusterer):
         self.n_clusters_ = ranked[0]
         self.runner_up_ = ranked[1] if len(ranked) > 1 else None
 
-    def _candidates(self, known, k, effort, error):
-        """Develop candidates, judge the best, and store the members of the combination."""
-        began = time.perf_counter()
-        budget = float(self.effort) if isinstance(self.effort, Real) else np.inf
-        every = starts(self._views, self._learners, k, classical=effort.classical, seed=self._seed)
-        rounds = effort.rounds
-        folds = min(effort.folds, len(known.sign))
-        found: list = []
-        with Progress("candidates", len(every) + effort.judged) as progress:
-            for start in every:
-                if len(found) >= 2 and time.perf_counter() - began > budget / 2:
-                    break
-                one = develop(start, self._learners, k, known, rounds=rounds, error=error)
-                found.append((one, start))
-                progress.advance()
-            found.sort(key=lambda pair: -pair[0].own)
-            if len(known.sign) >= FEWEST:
-                judged: list = []
-                for one, start in found[: effort.judged]:
-                    if len(judged) >= 2 and time.perf_counter() - began > budget:
-                        break
-                    before = time.perf_counter()
-                    held_out = judge(
-                        start, self._learners, k, known, folds=folds, rounds=rounds, error=error,
-                        seed=self._seed,
-                    )  # fmt: skip
-                    spent = one.seconds + time.perf_counter() - before
-                    judged.append(one._replace(held_out=held_out, seconds=spent))
-                    progress.advance()
-                judged.sort(key=lambda one: -one.held_out.mean())
-            else:
-                judged = [one for one, _ in found]
-        self._combine(judged, known)
-
-    def _combine(self, judged, known):
-        weights = weights_of(judged)
-        reference = soft_labels(judged[0].state)
-        orders = [matching(soft_labels(one.state), reference) for one in judged]
-        self._members = [
-            Member(float(w), order, one.state.weights, one.state.strengths, one.state.labels)
-            for one, w, order in zip(judged, weights, orders, strict=True)
-            if w > 0
-        ]
-        parts = [soft_labels(one.state) for one in judged]
-        self._soft = average(parts, weights, orders)
-        self.wrong_ = float(
-            sum(w * one.state.error for one, w in zip(judged, weights, strict=True))
-        )
-        self.score_ = self.chance_ = None
-        if judged[0].held_out is not None:
-            together = weights @ np.exp([one.held_out for one in judged])
-            self.score_ = float(np.log(together).mean())
-            share = np.clip((known.sign > 0).mean(), SCORED_ERROR, 1 - SCORED_ERROR)
-            self.chance_ = float(share * np.log(share) + (1 - share) * np.log(1 - share))
-        self.report_ = [_row(one, w) for one, w in zip(judged, weights, strict=True)]
-        self._expression = next((one.expression for one in judged if one.expression), "")
-
-    def _unsupervised(self, k):
-        """Take the partition that agrees most with the others."""
-        found = {
-            name: labels
-            for name, labels in plain_partitions(self._views, self._learners, k, self._seed).items()
-            if not name.startswith("fine")
-        }
-        names = list(found)
-        agreement = [
-            np.mean([adjusted_rand_index(found[a], found[b]) for b in names]) for a in names
-        ]
-        best = int(np.argmax(agreement))
-        soft = np.full((len(self._rows), k), 0.05 / k)
-        soft[np.arange(len(soft)), found[names[best]]] += 0.95
-        pool = np.full(len(self._learners), 2.0 / len(self._learners))
-        strengths = [
-            None if not hasattr(one, "shrink") else len(one.shrink) // 2 for one in self._learners
-        ]
-        self._members = [Member(1.0, np.arange(k), pool, strengths, soft.astype(np.float32))]
-        self._soft, self.wrong_, self.score_, self.chance_ = soft, 0.0, None, None
-        order = np.argsort(agreement)[::-1]
-        self.report_ = [
-            {"candidate": names[i], "agreement": float(agreement[i]), "weight": float(i == best)}
-            for i in order
-        ]
-        self._expression = ""
-
-    def _settle(self, X, answers, links, rng):
+    def _settle(self, X, answers, rng):
         """Return the labels of all points under all answers."""
         n, k = X.shape[0], self.n_clusters_
         soft = np.empty((n, k), dtype=np.float64)
@@ -337,7 +209,7 @@ class LinkClustering(InductiveClusterer):
     def _kept(self, q, answers, wrong, rng):
         """Return labels (n,) that keep the answers, or those that are not likely wrong."""
         cost = -np.log(np.maximum(q, 1e-12))
-        right = np.ones(len(wrong), dtype=bool) if self.respect == "hard" else wrong < 0.5
+        right = np.ones(len(wrong), dtype=bool) if self.respect == "hard" else wrong < LIKELY
         kept = answers.take(right)
         labels = assign(cost, kept.pairs[kept.sign > 0], kept.pairs[kept.sign < 0], rng)
         if labels is None and self.respect == "hard":
@@ -422,14 +294,6 @@ class LinkClustering(InductiveClusterer):
         if self._expression:
             lines.append(f"The best single method among them: {self._expression}")
         return "\n".join(lines)
-
-
-def _row(one, weight):
-    row: dict[str, Any] = {"candidate": one.name, "weight": float(weight), "own": one.own}
-    if one.held_out is not None:
-        row["score"] = float(one.held_out.mean())
-        row["error"] = float(one.held_out.std() / np.sqrt(len(one.held_out)))
-    return row | {"seconds": one.seconds, "expression": one.expression}
 
 
 def _infeasible(k):

@@ -7,8 +7,8 @@ from scipy import sparse
 
 from linkwise import choice, estimators
 from linkwise.blocks.rows import LazyRows
+from linkwise.choice.choose import Member
 from linkwise.choice.learners import Gaussian, GraphPlace, RidgePlace, Smoother
-from linkwise.choice.link_clustering import Member
 from linkwise.choice.views import View
 from linkwise.constraints import Closure, Constraints, Pair
 from linkwise.embedding.anchored import AnchoredBasis, AnchoredVectors
