@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
+from linkwise.choice import learners
 from linkwise.choice.beliefs import (
     Answers,
     error_of,
@@ -123,7 +124,7 @@ def test_a_smoother_places_the_points_it_knows_where_they_are(make, wine):
     smoother = make(X, 0, np.random.default_rng(0))
     q = np.eye(3)[wine[1]]
     inside = smoother.U @ (smoother.shrink[2][:, None] * (smoother.U.T @ q))
-    again = predict(smoother, 2, q, X + 1e-9)  # not recognised as given
+    again = predict(smoother, 2, q, learners.place(smoother, X))
     agree = (inside.argmax(axis=1) == again.argmax(axis=1)).mean()
     assert agree > 0.95
     if make is not graph_smoother:  # whose given points are their own neighbours when new
@@ -133,7 +134,7 @@ def test_a_smoother_places_the_points_it_knows_where_they_are(make, wine):
 def test_gaussian_models_tell_gaussians_apart(rng):
     X, y = make_blobs(300, 4, centers=3, random_state=0)
     model = gaussian_model(X, 0, tied=False, seed=0)
-    p = predict(model, None, np.eye(3)[y], X)
+    p = predict(model, None, np.eye(3)[y], learners.place(model, X))
     assert (p.argmax(axis=1) == y).mean() > 0.98
 
 

@@ -213,15 +213,20 @@ def across_folds(model, q):
     return softmax(out, axis=1)
 
 
-def predict(learner, strength, q, Y):
-    """Return what a learner with labels q (n, k) says of new points Y in its view, (m, k)."""
+def place(learner, Y):
+    """Return new points Y of the learner's view in its basis, (m, r)."""
     if isinstance(learner, Gaussian):
         X = Y if learner.basis is None else Y @ learner.basis
-        return softmax(_densities(learner.X, q, X.astype(np.float64), learner.tied), axis=1)
-    place = learner.place
-    if isinstance(place, GraphPlace):
-        U = extend(place.basis, *place.graph.rows(Y))
-    else:
-        C = (_features(place, Y) - place.centre) @ place.map
-        U = np.column_stack((np.full(len(Y), len(q) ** -0.5), C))
+        return X.astype(np.float64)
+    where = learner.place
+    if isinstance(where, GraphPlace):
+        return extend(where.basis, *where.graph.rows(Y))
+    C = (_features(where, Y) - where.centre) @ where.map
+    return np.column_stack((np.full(len(Y), len(learner.U) ** -0.5), C))
+
+
+def predict(learner, strength, q, U):
+    """Return what a learner with labels q (n, k) says of new points, placed, (m, k)."""
+    if isinstance(learner, Gaussian):
+        return softmax(_densities(learner.X, q, U, learner.tied), axis=1)
     return U @ (learner.shrink[strength][:, None] * (learner.U.T @ q))

@@ -14,13 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._check import check_constraints, check_n_clusters
 from linkwise.blocks.rows import row_blocks, take_rows
 from linkwise.blocks.sampling import content_sample
-from linkwise.choice import choose, count
+from linkwise.choice import choose, count, learners, views
 from linkwise.choice.beliefs import Answers, probability_wrong, propagate
 from linkwise.choice.combine import SCORED_ERROR, average
 from linkwise.choice.effort import EFFORTS
-from linkwise.choice.learners import make_learners, predict
 from linkwise.choice.pool import PRIOR, log_probabilities
-from linkwise.choice.views import place, views
 from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
 from linkwise.partition.hard import assign
@@ -151,8 +149,8 @@ class LinkClustering(InductiveClusterer):
         if not np.array_equal(rows, self._rows):
             self._rows = rows
             sample = X[rows] if sparse.issparse(X) else take_rows(X, rows)
-            self._views = views(sample, kinds=effort.views, seed=self._seed)
-            self._learners = make_learners(self._views, effort.learners, self._seed)
+            self._views = views.views(sample, kinds=effort.views, seed=self._seed)
+            self._learners = learners.make_learners(self._views, effort.learners, self._seed)
 
     def _choose_count(self, known, links, effort):
         self.runner_up_ = None
@@ -224,17 +222,17 @@ class LinkClustering(InductiveClusterer):
 
     def _soft_of(self, X):
         """Return soft labels (q, k) of new points, in the order of the members' clusters."""
-        seen = [place(view, X) for view in self._views]
+        seen = [views.place(view, X) for view in self._views]
+        placed = [learners.place(one, seen[one.view]) for one in self._learners]
         parts = []
         for member in self._members:
-            logs = [
-                weight * log_probabilities(predict(one, strength, member.labels, seen[one.view]))
-                for one, weight, strength in zip(
-                    self._learners, member.pool, member.strengths, strict=True
+            evidence = np.zeros((X.shape[0], member.labels.shape[1]))
+            for v in np.flatnonzero(member.pool > 0):
+                f = learners.predict(
+                    self._learners[v], member.strengths[v], member.labels, placed[v]
                 )
-                if weight > 0
-            ]
-            parts.append(softmax(sum(logs), axis=1))
+                evidence += member.pool[v] * log_probabilities(f)
+            parts.append(softmax(evidence, axis=1))
         weights = [member.weight for member in self._members]
         total = average(parts, weights, [member.order for member in self._members])
         return total / sum(weights)
