@@ -144,3 +144,13 @@ def test_eigenvalue_minus_one_does_not_mix_with_the_known_vectors(n):
     )
     assert_allclose(vectors.T @ vectors, np.eye(n), atol=1e-12)
     assert_allclose(values, np.repeat([1, -1], n // 2), atol=1e-12)
+
+
+def test_crowded_eigenvalues_go_to_lapack(rng, monkeypatch):
+    n = 900
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    values = np.concatenate((1 - 1e-7 * np.arange(20), np.linspace(0.99, -1, n - 20)))
+    S = (Q * values) @ Q.T
+    monkeypatch.setattr("linkwise.linalg.eigen.RESTARTS", 2)
+    found = largest_eigenpairs((S + S.T) / 2, 5, rng=rng)
+    assert_allclose(found.values, values[:5], atol=1e-9)

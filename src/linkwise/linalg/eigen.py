@@ -1,7 +1,8 @@
 """The few largest eigenpairs of a symmetric matrix.
 
 Small matrices go to LAPACK, larger ones to ARPACK's Lanczos iteration, which needs only
-products S @ x: O(nnz m) a step, O(n m) memory.
+products S @ x: O(nnz m) a step, O(n m) memory. Where eigenvalues lie so close that it does not
+settle, LAPACK takes over up to ``LAPACK_LIMIT`` rows.
 
 A Lanczos iteration cannot be trusted with a repeated eigenvalue: started from one vector it
 sees one direction of each eigenspace, and other copies enter through rounding errors alone.
@@ -22,6 +23,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from linkwise.blocks.progress import Progress
 
 DENSE_LIMIT = 800  # LAPACK takes about as long as ARPACK here, and misses nothing
+LAPACK_LIMIT = 5000  # up to here it takes over where ARPACK has not settled
+RESTARTS = 300  # of ARPACK before that
 TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
 COARSE = 1e-6  # from WIDE rows on, where nobody needs nine digits and they cost half of the time
 LEAST_PROBE, PROBE = 60, 3  # steps in search of what was missed; one for so many products
@@ -75,10 +78,14 @@ def _lanczos(S, U, m, rng, tol=None):
     start = rng.standard_normal(n).astype(S.dtype)
     options = {"k": m, "which": "LA", "v0": start, "tol": tol}
     width = max((3 if n >= WIDE else 2) * m + 1, 20)
+    few = RESTARTS if n <= LAPACK_LIMIT else None
     with progress:
         try:
-            values, vectors = eigsh(counted, ncv=min(n, width), **options)
-        except ArpackNoConvergence:  # a wider basis takes clustered eigenvalues together
+            values, vectors = eigsh(counted, ncv=min(n, width), maxiter=few, **options)
+        except ArpackNoConvergence:
+            if few:
+                return _dense(S, U, m), progress.done
+            # a wider basis takes clustered eigenvalues together
             values, vectors = eigsh(counted, ncv=min(n, 6 * m + 60), maxiter=50 * n, **options)
     order = np.argsort(-values, kind="stable")
     return Eigenpairs(values[order], vectors[:, order]), progress.done
