@@ -94,6 +94,13 @@ def test_no_answers_leave_the_evidence(rng):
     assert_allclose(found.q, softmax(evidence, axis=1))
 
 
+def test_heavy_answers_do_not_overflow(rng):
+    answers = answers_of([(0, 1), (1, 2)], [1, -1], [1e6, 1e6])
+    found = propagate(np.log([[1.0, 1e-300], [1e-300, 1.0], [0.5, 0.5]]), answers, 0.05)
+    assert np.isfinite(found.q).all()
+    assert_allclose(error_of(np.array([1.0, 0.0]), 0.05), [0.05, 0.5])
+
+
 def test_an_answer_against_the_rest_is_likely_wrong():
     same, sign = np.array([0.01, 0.99, 0.01]), np.array([1, 1, -1])
     wrong = probability_wrong(same, sign, 0.05)
@@ -261,6 +268,11 @@ def test_wrong_answers_are_found(wine):
     probabilities = [p for _, p in model.suspects_]
     assert probabilities == sorted(probabilities, reverse=True)
     assert len(model.suspects_) == links.n_pairs
+    trusted = model.trusted()
+    assert 0.8 * len(wrong) <= links.n_pairs - trusted.n_pairs <= 1.2 * len(wrong)
+    again = model.refit(trusted)
+    assert again.violations_ == []
+    assert adjusted_rand_index(again.labels_, y) > 0.85
 
 
 def test_hard_keeps_every_answer_or_raises():

@@ -154,8 +154,11 @@ def test_no_answer_is_dropped_by_default_and_the_likely_wrong_ones_are_named(cal
 
 
 def test_the_number_of_clusters_may_be_left_to_the_data(call):
-    line = "fit data.csv --id-column id --links links.csv -o a.csv --effort 3 --json"
-    assert json.loads(call(line)[1])["k"] == 3
+    line = "fit data.csv --id-column id --links links.csv -o a.csv --effort 3 --json --explain"
+    _, out, err = call(line)
+    assert json.loads(out)["k"] == 3
+    assert "3 clusters; the runner-up is" in err
+    assert "Again: LinkClustering(n_clusters=3" in err
 
 
 def test_a_contradiction_is_dropped_and_told(call):
@@ -239,6 +242,7 @@ BAD = {
     "fit data.csv --effort lots": (2, "--effort is fast, balanced, thorough or a number of"),
     "fit data.csv --effort 0": (2, "--effort is fast, balanced, thorough or a number of"),
     "fit data.csv -k 2 --method ccskl --effort fast": (2, "--effort is for link-clustering"),
+    "fit data.csv -k 2 --method ccskl --explain": (2, "--explain is for link-clustering"),
     "fit data.csv -k 2 --colum x": (2, "unrecognized arguments: --colum"),
     "check": (2, "required: LINKS"),
     "check none.csv": (3, "none.csv: no such file"),

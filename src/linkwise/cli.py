@@ -142,6 +142,7 @@ def parser():
     add("--anchors", type=whole(1), metavar="P", help="number of anchors; means --affinity anchors")
     add("--max-memory", metavar="SIZE", help='refuse a fit that needs more, such as "4 GB"')
     add("--max-time", type=whole(1), metavar="S", help="refuse a fit that takes more seconds")
+    add("--explain", action="store_true", help="tell what link-clustering chose, and why")
     add_columns(added)
     add("--standardize", action="store_true", help="give every column mean 0 and variance 1")
     add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
@@ -309,6 +310,8 @@ def fit(args):
         print(json.dumps(report))
     elif not args.quiet:
         print(summary(report), file=sys.stderr)
+    if args.explain:
+        print(model.explain(), file=sys.stderr)
     return 0
 
 
@@ -320,8 +323,9 @@ def complete(args):
         raise UsageError(
             f"{args.method} needs the number of clusters, -k; link-clustering does not"
         )
-    if args.effort is not None and args.method != "link-clustering":
-        raise UsageError(f"--effort is for link-clustering; {args.method} has none")
+    for flag, given in (("--effort", args.effort), ("--explain", args.explain)):
+        if given and args.method != "link-clustering":
+            raise UsageError(f"{flag} is for link-clustering; {args.method} has none")
     if args.effort is not None and args.effort not in ("fast", "balanced", "thorough"):
         if not (args.effort.isdecimal() and int(args.effort) > 0):
             raise UsageError(

@@ -26,11 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 PASSES = 30
 DAMPING = 0.3
 SETTLED = 1e-3
+SUREST = 1e-9  # least error rate, whatever the weight
 
 
 class Answers(NamedTuple):
@@ -56,7 +57,7 @@ class Beliefs(NamedTuple):
 
 def error_of(weight, error):
     """Return the error rate of answers of a weight: odds (1 - e)/e to that power."""
-    return 1 / (1 + ((1 - error) / error) ** weight)
+    return np.maximum(expit(weight * np.log(error / (1 - error))), SUREST)
 
 
 def propagate(evidence, answers, error, *, messages=None):

@@ -19,6 +19,7 @@ from linkwise.choice.beliefs import Answers, probability_wrong, propagate
 from linkwise.choice.combine import SCORED_ERROR, average
 from linkwise.choice.effort import EFFORTS
 from linkwise.choice.pool import PRIOR, log_probabilities
+from linkwise.constraints.closure import components
 from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
 from linkwise.partition.hard import assign
@@ -205,17 +206,28 @@ class LinkClustering(InductiveClusterer):
         return labels
 
     def _kept(self, q, answers, wrong, rng):
-        """Return labels (n,) that keep the answers, or those that are not likely wrong."""
-        cost = -np.log(np.maximum(q, 1e-12))
-        right = np.ones(len(wrong), dtype=bool) if self.respect == "hard" else wrong < LIKELY
-        kept = answers.take(right)
-        labels = assign(cost, kept.pairs[kept.sign > 0], kept.pairs[kept.sign < 0], rng)
-        if labels is None and self.respect == "hard":
-            raise _infeasible(self.n_clusters_)
-        return np.argmax(q, axis=1) if labels is None else labels
+        """Return labels (n,) that keep the answers, or those that are not likely wrong.
+
+        Of soft answers that contradict each other all the same, the cannot-links give way.
+        """
+        kept = answers if self.respect == "hard" else answers.take(wrong < LIKELY)
+        must, cannot = kept.pairs[kept.sign > 0], kept.pairs[kept.sign < 0]
+        if self.respect == "soft":
+            of = components(len(q), must)
+            cannot = cannot[of[cannot[:, 0]] != of[cannot[:, 1]]]
+        labels = assign(-np.log(np.maximum(q, 1e-12)), must, cannot, rng)
+        if labels is not None:
+            return labels
+        if self.respect == "hard":
+            raise InfeasibleConstraints(
+                f"no assignment to {self.n_clusters_} clusters that keeps all answers was found "
+                'within the bound of the search; raise n_clusters, or use respect="soft"'
+            )
+        return np.argmax(q, axis=1)
 
     def _fit_links(self, given, links, out):
         super()._fit_links(given, links, out)
+        self._given = given
         pairs, wrong = list(given), self._suspicion
         self.suspects_ = [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
         return self
@@ -262,6 +274,14 @@ class LinkClustering(InductiveClusterer):
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
+    def trusted(self, most=LIKELY):
+        """Return the constraints that are wrong with a probability of at most ``most``.
+
+        ``model.refit(model.trusted())`` clusters again without the others.
+        """
+        check_is_fitted(self)
+        return self._given.select(self._suspicion <= most)
+
     def explain(self):
         """Return in words what was chosen and why, with expressions that can be pasted."""
         check_is_fitted(self)
@@ -292,10 +312,3 @@ class LinkClustering(InductiveClusterer):
         if self._expression:
             lines.append(f"The best single method among them: {self._expression}")
         return "\n".join(lines)
-
-
-def _infeasible(k):
-    return InfeasibleConstraints(
-        f"no assignment to {k} clusters that keeps all answers was found within the bound of the "
-        'search; raise n_clusters, or use respect="soft"'
-    )
