@@ -556,7 +556,10 @@ def test_a_long_fit_is_interrupted_without_a_trace(here):
     X[:] = np.random.default_rng(0).standard_normal((1000, 16)).repeat(3000, axis=0)
     X.flush()
     line = [sys.executable, "-m", "linkwise", "fit", "X.npy", "-k3", "--anchors=900", "-ol.npy"]
-    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        line, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # maybe ignored here
+    )  # fmt: skip
     while not list(here.glob(".*.npy")):  # the labels have a file: the fit has begun
         assert process.poll() is None
         time.sleep(0.02)

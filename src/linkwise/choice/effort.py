@@ -21,7 +21,7 @@ EFFORTS = {
     "balanced": Effort(
         views=("given", "scaled", "ranked", "directions"),
         learners=("graph", "near", "wide", "linear", "full", "tied"), classical=1, rows=3_000,
-        rounds=3, folds=3, judged=6,
+        rounds=3, folds=3, judged=5,
     ),
     "thorough": Effort(
         views=("given", "scaled", "ranked", "directions"),

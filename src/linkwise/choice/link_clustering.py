@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_constraints, check_n_clusters
+from linkwise.blocks.executor import one_thread
 from linkwise.blocks.rows import row_blocks, take_rows
 from linkwise.blocks.sampling import content_sample
 from linkwise.choice import choose, count, learners, views
@@ -116,6 +117,10 @@ class LinkClustering(InductiveClusterer):
         self._rows = np.zeros(0, dtype=np.intp)  # nothing is learnt from yet
 
     def _learn(self, X, links, rng):
+        with one_thread():  # the products are small: more threads only wait for each other
+            return self._learn_all(X, links, rng)
+
+    def _learn_all(self, X, links, rng):
         effort = EFFORTS.get(self.effort, EFFORTS["thorough"])
         pairs, sign, weight = links.pairs, links.sign, links.weight
         answers = Answers(links.ids[pairs].reshape(-1, 2), sign, weight)
