@@ -239,6 +239,7 @@ BAD = {
     "fit data.csv -k 2 --seed -1": (2, "argument --seed"),
     "fit data.csv -k 2 --method magic": (2, "argument --method: invalid choice: 'magic'"),
     "fit data.csv --method ccskl": (2, "ccskl needs the number of clusters, -k"),
+    "fit data.csv --strict --id-column id --links clash.csv": (4, "the links cannot all hold: 000"),
     "fit data.csv --effort lots": (2, "--effort is fast, balanced, thorough or a number of"),
     "fit data.csv --effort 0": (2, "--effort is fast, balanced, thorough or a number of"),
     "fit data.csv -k 2 --method ccskl --effort fast": (2, "--effort is for link-clustering"),
@@ -259,6 +260,7 @@ BAD = {
 @pytest.mark.parametrize("line", BAD)
 def test_a_mistake_is_one_line_and_writes_nothing(call, here, line):
     Path("folder.csv").mkdir()
+    Path("clash.csv").write_text(CONTRADICTION)
     Path("words.csv").write_text("x,y\n1,2\nabc,4\n")
     Path("gap.csv").write_text("1,2\n3,\n")
     Path("nan.csv").write_text("1,2\nnan,4\n")

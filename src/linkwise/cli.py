@@ -283,8 +283,9 @@ def fit(args):
             "the number of rows, and one row is no clustering"
         )
     if args.strict and (conflict := links.conflict(args.k)) is not None:
+        where = "" if args.k is None else f" in {args.k} clusters"
         raise InfeasibleConstraints(
-            f"{args.links}: the links cannot all hold in {args.k} clusters: {explain(conflict)}; "
+            f"{args.links}: the links cannot all hold{where}: {explain(conflict)}; "
             "correct or remove one of them",
             conflict,
         )

@@ -21,7 +21,7 @@ from linkwise.choice.combine import (
     weights_of,
 )
 from linkwise.choice.learners import Smoother
-from linkwise.choice.pool import PRIOR, TOTAL
+from linkwise.choice.pool import ERROR, TOTAL
 from linkwise.choice.starts import plain_partitions, starts
 from linkwise.evaluate import adjusted_rand_index
 
@@ -62,14 +62,14 @@ def candidates(views, learners, answers, k, effort, *, budget, seed):
 
     ``budget`` is in seconds: half of it for new candidates, half to judge them, two at least.
     """
-    began, error = time.perf_counter(), PRIOR[0] / PRIOR[1]
+    began = time.perf_counter()
     found: list = []
     every = starts(views, learners, k, classical=effort.classical, seed=seed)
     with Progress("candidates", len(every) + effort.judged) as progress:
         for start in every:
             if len(found) >= 2 and time.perf_counter() - began > budget / 2:
                 break
-            one = develop(start, learners, k, answers, rounds=effort.rounds, error=error)
+            one = develop(start, learners, k, answers, rounds=effort.rounds, error=ERROR)
             found.append((one, start))
             progress.advance()
         found.sort(key=lambda pair: -pair[0].own)
@@ -82,7 +82,7 @@ def candidates(views, learners, answers, k, effort, *, budget, seed):
             before = time.perf_counter()
             held_out = judge(
                 start, learners, k, answers, folds=min(effort.folds, len(answers.sign)),
-                rounds=effort.rounds, error=error, seed=seed,
+                rounds=effort.rounds, error=ERROR, seed=seed,
             )  # fmt: skip
             spent = one.seconds + time.perf_counter() - before
             judged.append(one._replace(held_out=held_out, seconds=spent))

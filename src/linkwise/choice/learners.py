@@ -166,6 +166,11 @@ def make_learners(found, kinds, seed):
     return learners
 
 
+def graphs_among(learners):
+    """Return the smoothers on neighbour graphs."""
+    return [one for one in learners if one.name == "graph"]
+
+
 def without_own(smoother, q, strength):
     """Return f of Eq. (2), (n, k), for a strength of the grid."""
     U, h = smoother.U, smoother.leverage[:, strength, None]

@@ -37,6 +37,7 @@ TRUST = (0.05, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # t
 LEAST_ERROR, MOST_ERROR = 0.01, 0.3
 STEPS = 15  # of the fit of a; the next round goes on from there
 PRIOR = 1.0, 20.0  # wrong answers out of answers, imagined
+ERROR = PRIOR[0] / PRIOR[1]  # share of wrong answers before any is seen
 
 
 class State(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from linkwise.choice.learners import GraphPlace
+from linkwise.choice.learners import graphs_among
 from linkwise.choice.similarity import learn_weights, spectral_of_kernel
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
@@ -61,7 +61,7 @@ def plain_partitions(views, learners, k, seed):
         fine = min(FINE * k, len(view.X) // PER_CLUSTER)
         if fine > k:
             found[f"fine, {view.name}"] = kmeans(view.X, fine, n_init=2, rng=rng).labels
-    for graph in (one for one in learners if isinstance(getattr(one, "place", None), GraphPlace)):
+    for graph in graphs_among(learners):
         rng = np.random.default_rng([seed, k, graph.view])
         Z = unit_rows(graph.U[:, :k])
         found[f"spectral, {views[graph.view].name}"] = kmeans(Z, k, n_init=5, rng=rng).labels
@@ -71,7 +71,7 @@ def plain_partitions(views, learners, k, seed):
 def similarity_maps(partitions, learners):
     """Return feature vectors (n, r) whose inner products are similarities in [0, 1]."""
     maps = [np.eye(labels.max() + 1)[labels] for labels in partitions.values()]
-    for graph in (one for one in learners if isinstance(getattr(one, "place", None), GraphPlace)):
+    for graph in graphs_among(learners):
         maps += [unit_rows(graph.U * graph.shrink[strength]) for strength in DIFFUSION]
     return maps
 
