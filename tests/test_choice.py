@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
 from linkwise.choice import learners
+from linkwise.choice import softmax as pair_softmax
 from linkwise.choice.beliefs import (
     Answers,
     error_of,
@@ -187,10 +188,49 @@ def test_the_similarity_that_answers_confirm_gets_the_weight(rng):
     )
 
 
+def test_a_softmax_of_pairs_reaches_a_minimum(rng, monkeypatch):
+    Z, W = rng.normal(size=(30, 4)), rng.normal(size=(4, 3))
+    answers = answers_of(rng.permutation(30).reshape(-1, 2), rng.choice([-1, 1], 15))
+    monkeypatch.setattr(pair_softmax, "STEPS", 1000)
+    W = pair_softmax.fit(Z, W, answers, 0.1, 0.5)
+
+    def loss(W):
+        p = softmax(Z @ W, axis=1)
+        same = np.einsum("ij,ij->i", *p[answers.pairs.T])
+        return -log_likelihood(same, answers.sign, 0.1).sum() + 0.25 * np.sum(W**2)
+
+    for _ in range(20):
+        assert loss(W) <= loss(W + 1e-3 * rng.normal(size=W.shape))
+
+
+def test_a_softmax_of_pairs_finds_classes_that_no_partition_shows(rng):
+    X = rng.uniform(-1, 1, size=(600, 2))
+    y = np.digitize(X[:, 0], [-0.6, -0.2, 0.2, 0.6])  # five strips of an even square
+    pairs = rng.permutation(600)[:500].reshape(-1, 2)
+    pairs = np.concatenate((pairs, rng.integers(600, size=(600, 2))))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    answers = answers_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
+    seen = views(X)
+    Z = pair_softmax.features(learners.make_learners(seen, ("near",), 0), ("near",))
+    start = rng.integers(5, size=600)
+    W = pair_softmax.fit(Z, pair_softmax.logits_of(Z, start, 5), answers, 0.02, 1.0)
+    assert adjusted_rand_index(y, np.argmax(Z @ W, axis=1)) > 0.6
+
+
+def test_heavy_answers_bind_a_softmax_of_pairs(rng):
+    Z = np.eye(3)
+    pairs, sign = [[0, 1], [1, 2], [0, 2]], [1, 1, -1]
+    for heavy in range(3):
+        answers = answers_of(pairs, sign, np.where(np.arange(3) == heavy, 3.0, 0.2))
+        p = softmax(Z @ pair_softmax.fit(Z, rng.normal(size=(3, 2)), answers, 0.1, 1e-3), axis=1)
+        same = p[pairs[heavy][0]] @ p[pairs[heavy][1]]
+        assert (same > 0.5) == (sign[heavy] > 0)
+
+
 def test_candidates_weigh_by_what_they_said_of_unseen_answers():
     def candidate(score):
         held_out = None if score is None else np.full(100, score)
-        return Candidate("", "", None, 0.0, held_out, 0.0)
+        return Candidate("", "", None, held_out, 0.0)
 
     w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)])
     assert w[0] > w[1] > w[2] == 0

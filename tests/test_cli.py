@@ -154,7 +154,7 @@ def test_no_answer_is_dropped_by_default_and_the_likely_wrong_ones_are_named(cal
 
 
 def test_the_number_of_clusters_may_be_left_to_the_data(call):
-    line = "fit data.csv --id-column id --links links.csv -o a.csv --effort 3 --json --explain"
+    line = "fit data.csv --id-column id --links links.csv -o a.csv --effort 60 --json --explain"
     _, out, err = call(line)
     assert json.loads(out)["k"] == 3
     assert "3 clusters; the runner-up is" in err

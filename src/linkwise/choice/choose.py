@@ -1,8 +1,8 @@
 """What to believe about the labels: candidates tried, judged and put together.
 
-With answers, candidates are developed from every start, those that look best are judged by
-answers held out, and combined by Eq. (2) of ``combine``. Without, the partition that agrees most
-with all others, by the adjusted Rand index, is taken.
+With answers, candidates from every start are judged by answers held out, first by a part of
+them, those that look best by all, and combined by Eq. (2) of ``combine``. Without, the
+partition that agrees most with all others, by the adjusted Rand index, is taken.
 """
 
 import time
@@ -13,7 +13,9 @@ import numpy as np
 from linkwise.blocks.progress import Progress
 from linkwise.choice.combine import (
     SCORED_ERROR,
+    Candidate,
     average,
+    deal,
     develop,
     judge,
     matching,
@@ -21,8 +23,8 @@ from linkwise.choice.combine import (
     weights_of,
 )
 from linkwise.choice.learners import Smoother
-from linkwise.choice.pool import ERROR, TOTAL
-from linkwise.choice.starts import plain_partitions, starts
+from linkwise.choice.pool import TOTAL
+from linkwise.choice.starts import MANY_ROWS, plain_partitions, starts
 from linkwise.evaluate import adjusted_rand_index
 
 FEWEST = 4  # answers with which candidates can be judged
@@ -50,44 +52,59 @@ class Choice(NamedTuple):
 
 
 def _row(one, weight):
-    row: dict[str, Any] = {"candidate": one.name, "weight": float(weight), "own": one.own}
+    row: dict[str, Any] = {"candidate": one.name, "weight": float(weight)}
     if one.held_out is not None:
         row["score"] = float(one.held_out.mean())
         row["error"] = float(one.held_out.std() / np.sqrt(len(one.held_out)))
+        row["answers"] = len(one.held_out)
     return row | {"seconds": one.seconds, "expression": one.expression}
 
 
 def candidates(views, learners, answers, k, effort, *, budget, seed):
-    """Return candidates, best first, judged by answers held out if there are enough.
+    """Return candidates and those given up, best first, judged if there are enough answers.
 
-    ``budget`` is in seconds: half of it for new candidates, half to judge them, two at least.
+    All are judged by the first fold of the answers, the best by the other folds too, and only
+    these are made from all answers. ``budget`` is in seconds: half of it for the first fold, two
+    candidates at least.
     """
-    began = time.perf_counter()
-    found: list = []
     every = starts(views, learners, k, classical=effort.classical, seed=seed)
-    with Progress("candidates", len(every) + effort.judged) as progress:
+    work = {"learners": learners, "k": k, "rounds": effort.rounds}
+    clock = time.perf_counter
+    began = clock()
+    if len(answers.sign) < FEWEST:
+        states = [develop(start, answers=answers, **work) for start in every]
+        named = zip(every, states, strict=True)
+        return [Candidate(start.name, start.expression, s, None, 0.0) for start, s in named], []
+
+    fold = deal(answers, min(effort.folds, len(answers.sign)), seed)
+    tried: list = []
+    judged = effort.judged * (1 if len(views[0].X) > MANY_ROWS else 2)
+    with Progress("candidates", len(every) + judged) as progress:
         for start in every:
-            if len(found) >= 2 and time.perf_counter() - began > budget / 2:
+            if len(tried) >= 2 and clock() - began > budget / 2:
                 break
-            one = develop(start, learners, k, answers, rounds=effort.rounds, error=ERROR)
-            found.append((one, start))
+            before = clock()
+            first = judge(start, answers=answers, held=fold == 0, **work)
+            one = Candidate(start.name, start.expression, None, first, clock() - before)
+            tried.append((one, start))
             progress.advance()
-        found.sort(key=lambda pair: -pair[0].own)
-        if len(answers.sign) < FEWEST:
-            return [one for one, _ in found]
-        judged: list = []
-        for one, start in found[: effort.judged]:
-            if len(judged) >= 2 and time.perf_counter() - began > budget:
+        tried.sort(key=lambda pair: -pair[0].held_out.mean())
+        kept: list = []
+        for one, start in tried[:judged]:
+            if len(kept) >= 2 and clock() - began > budget:
                 break
-            before = time.perf_counter()
-            held_out = judge(
-                start, learners, k, answers, folds=min(effort.folds, len(answers.sign)),
-                rounds=effort.rounds, error=ERROR, seed=seed,
-            )  # fmt: skip
-            spent = one.seconds + time.perf_counter() - before
-            judged.append(one._replace(held_out=held_out, seconds=spent))
+            before = clock()
+            held_out = np.empty(len(fold))
+            held_out[fold == 0] = one.held_out
+            for number in range(1, fold.max() + 1):
+                held = fold == number
+                held_out[held] = judge(start, answers=answers, held=held, **work)
+            state = develop(start, answers=answers, **work)
+            spent = one.seconds + clock() - before
+            kept.append(one._replace(state=state, held_out=held_out, seconds=spent))
             progress.advance()
-    return sorted(judged, key=lambda one: -one.held_out.mean())
+    kept.sort(key=lambda one: -one.held_out.mean())
+    return kept, [one for one, _ in tried[len(kept) :]]
 
 
 def by_answers(views, learners, answers, k, effort, *, budget, seed):
@@ -103,7 +120,7 @@ def by_answers(views, learners, answers, k, effort, *, budget, seed):
     budget : float, seconds
     seed : int
     """
-    found = candidates(views, learners, answers, k, effort, budget=budget, seed=seed)
+    found, given_up = candidates(views, learners, answers, k, effort, budget=budget, seed=seed)
     weights, parts = weights_of(found), [soft_labels(one.state) for one in found]
     orders = [matching(part, parts[0]) for part in parts]
     members = [
@@ -122,7 +139,8 @@ def by_answers(views, learners, answers, k, effort, *, budget, seed):
         wrong=float(weights @ [one.state.error for one in found]),
         score=score,
         chance=chance,
-        report=[_row(one, w) for one, w in zip(found, weights, strict=True)],
+        report=[_row(one, w) for one, w in zip(found, weights, strict=True)]
+        + [_row(one, 0.0) for one in given_up],
         expression=next((one.expression for one in found if one.expression), ""),
     )
 

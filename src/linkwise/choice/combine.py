@@ -1,7 +1,7 @@
 """Candidates judged by answers that they did not see, and put together.
 
 A candidate is co-EM (``pool``) from one start. Its score is the mean log-likelihood of answers in
-a candidate made again, start and all, from the other folds:
+a candidate made from the other folds, start and all:
 
     (1)  l_c = mean over answers of log p(answer | answers of the other folds)
     (2)  w_c ~ exp(B m (l_c - max l)),   m answers
@@ -11,7 +11,6 @@ not, and B is less. With few answers all candidates count about alike, with many
 Clusters are matched to those of the best by the Hungarian method before soft labels are averaged.
 """
 
-import time
 from typing import NamedTuple
 
 import numpy as np
@@ -19,45 +18,40 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
 from linkwise.choice.beliefs import log_likelihood
-from linkwise.choice.pool import State, co_em
+from linkwise.choice.pool import ERROR, State, co_em
 
-SHARPNESS = 0.4  # B
+SHARPNESS = 0.2  # B
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates are left out
-SCORED_ERROR = 0.02  # share of wrong answers under which answers are scored
+SCORED_ERROR = 0.02  # least share of wrong answers under which answers are scored
 
 
 class Candidate(NamedTuple):
     name: str
     expression: str
-    state: State | None
-    own: float  # mean log-likelihood of answers by the others and the features, no refit
-    held_out: np.ndarray | None  # (m,) log p of each answer, Eq. (1)
+    state: State | None  # None for one that was given up
+    held_out: np.ndarray | None  # log p of answers not seen, Eq. (1)
     seconds: float
 
 
-def develop(start, learners, k, answers, *, rounds, error):
-    """Return the candidate of a start, judged without refits."""
-    began = time.perf_counter()
-    state = co_em(learners, start.make(answers), k, answers, rounds=rounds, error=error)
-    own = log_likelihood(state.beliefs.same, answers.sign, SCORED_ERROR).mean()
-    return Candidate(
-        start.name, start.expression, state, float(own), None, time.perf_counter() - began
-    )
+def develop(start, learners, k, answers, *, rounds):
+    """Return the state that co-EM reaches from a start."""
+    return co_em(learners, start.make(answers), k, answers, rounds=rounds, error=ERROR)
 
 
-def judge(start, learners, k, answers, *, folds, rounds, error, seed):
-    """Return log p of every answer in the candidate made from the other folds, (m,)."""
-    m = len(answers.sign)
-    fold = np.random.default_rng(seed).permutation(m) % folds
-    out = np.empty(m)
-    for number in range(folds):
-        rest, own = fold != number, fold == number
-        seen = answers.take(rest)
-        q = co_em(learners, start.make(seen), k, seen, rounds=rounds, error=error).beliefs.q
-        a, b = answers.pairs[own].T
-        same = np.einsum("ij,ij->i", q[a], q[b])
-        out[own] = log_likelihood(same, answers.sign[own], SCORED_ERROR)
-    return out
+def deal(answers, folds, seed):
+    """Return the fold of every answer, (m,) of 0..folds - 1."""
+    return np.random.default_rng(seed).permutation(len(answers.sign)) % folds
+
+
+def judge(start, learners, k, answers, held, *, rounds):
+    """Return log p of the answers ``held`` (m,) bool in the candidate made from the others.
+
+    They are right with the probability that the candidate found for the others.
+    """
+    state = develop(start, learners, k, answers.take(~held), rounds=rounds)
+    a, b = answers.pairs[held].T
+    same = np.einsum("ij,ij->i", state.beliefs.q[a], state.beliefs.q[b])
+    return log_likelihood(same, answers.sign[held], max(state.error, SCORED_ERROR))
 
 
 def weights_of(candidates):

@@ -10,7 +10,7 @@ the largest mean silhouette [1]. Fewer than the answers force are not tried.
 import numpy as np
 from sklearn.metrics import silhouette_score
 
-from linkwise.choice.combine import judge
+from linkwise.choice.combine import deal, judge
 from linkwise.choice.starts import plain_partitions, starts
 
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)
@@ -30,16 +30,18 @@ def forced(links, most):
     return k
 
 
-def by_answers(views, learners, answers, *, least, most, folds, error, seed):
+def by_answers(views, learners, answers, *, least, most, folds, seed):
     """Return {k: log p of every answer (m,)} for the numbers of clusters that were tried."""
     found: dict = {}
+    fold = deal(answers, folds, seed)
 
     def score(k):
         if k not in found:
             start = starts(views, learners, k, classical=0, seed=seed)[0]
-            found[k] = judge(
-                start, learners, k, answers, folds=folds, rounds=2, error=error, seed=seed
-            )
+            found[k] = np.empty(len(fold))
+            for number in range(folds):
+                held = fold == number
+                found[k][held] = judge(start, learners, k, answers, held, rounds=2)
         return found[k].mean()
 
     tried = sorted({min(max(k, least), most) for k in GRID})

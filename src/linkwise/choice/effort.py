@@ -10,7 +10,7 @@ class Effort(NamedTuple):
     rows: int  # points that are learnt from at most, with answers or not
     rounds: int  # of co-EM
     folds: int
-    judged: int  # candidates that answers held out judge
+    judged: int  # candidates that all answers held out judge; twice as many where points are few
 
 
 EFFORTS = {

@@ -19,7 +19,7 @@ from linkwise.choice import choose, count, learners, views
 from linkwise.choice.beliefs import Answers, probability_wrong, propagate
 from linkwise.choice.combine import SCORED_ERROR, average
 from linkwise.choice.effort import EFFORTS
-from linkwise.choice.pool import ERROR, log_probabilities
+from linkwise.choice.pool import log_probabilities
 from linkwise.constraints.closure import components
 from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
@@ -169,7 +169,7 @@ class LinkClustering(InductiveClusterer):
         if len(known.sign) >= count.ENOUGH:
             found = count.by_answers(
                 self._views, self._learners, known, least=least, most=most,
-                folds=effort.folds, error=ERROR, seed=self._seed,
+                folds=effort.folds, seed=self._seed,
             )  # fmt: skip
             scores = {k: float(each.mean()) for k, each in found.items()}
         else:

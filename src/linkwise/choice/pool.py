@@ -55,15 +55,21 @@ def log_probabilities(f):
     return np.log(p / p.sum(axis=1, keepdims=True))
 
 
-def trusted(labels, k, answers, error):
-    """Return soft labels (n, k) of a partition, trusted as far as it agrees with the answers."""
+def trust(labels, k, answers, error):
+    """Return t that makes the answers most likely, and their log-likelihood."""
     a, b = labels[answers.pairs].T
     likelihoods = []
     for t in TRUST:
         own, other = np.exp(t) / (np.exp(t) + k - 1), 1 / (np.exp(t) + k - 1)
         same = np.where(a == b, own**2 + (k - 1) * other**2, 2 * own * other + (k - 2) * other**2)
         likelihoods.append(np.sum(log_likelihood(same, answers.sign, error)))
-    t = TRUST[int(np.argmax(likelihoods))]
+    best = int(np.argmax(likelihoods))
+    return TRUST[best], likelihoods[best]
+
+
+def trusted(labels, k, answers, error):
+    """Return soft labels (n, k) of a partition, trusted as far as it agrees with the answers."""
+    t, _ = trust(labels, k, answers, error)
     q = np.ones((len(labels), k))
     q[np.arange(len(labels)), labels] = np.exp(t)
     return q / q.sum(axis=1, keepdims=True)

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
+from linkwise.choice import softmax
 from linkwise.choice.learners import graphs_among
+from linkwise.choice.pool import ERROR, trust
 from linkwise.choice.similarity import learn_weights, spectral_of_kernel
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
@@ -25,10 +27,15 @@ from linkwise.estimators import (
 from linkwise.partition.kmeans import kmeans
 
 DIFFUSION = (1, 3, 5)  # strengths of a graph smoother that serve as similarities
+SOFTMAX = (  # features, penalty
+    (("graph",), 1.0), (("graph", "near"), 1.0), (("near",), 3.0),
+    (("graph",), 3.0), (("graph", "near"), 3.0), (("near",), 1.0),
+)  # fmt: skip
+DOUBT = 0.2  # share of wrong answers in their fit: much, so that no answer counts too much
 COLUMNS = 20  # of a view that the classical methods see
 FINE = 3  # times k clusters in the finer partition of a view
 PER_CLUSTER = 4  # points at least in one of those
-MANY_ROWS = 1000  # and more: half of the classical methods for each view, unless thorough
+MANY_ROWS = 700  # and more: the mixture alone of the classical methods, unless thorough
 
 
 class Start(NamedTuple):
@@ -57,14 +64,14 @@ def plain_partitions(views, learners, k, seed):
     found = {}
     for number, view in enumerate(views):
         rng = np.random.default_rng([seed, k, number])
-        found[f"k-means, {view.name}"] = kmeans(view.X, k, n_init=5, rng=rng).labels
+        found[f"k-means, {view.name}"] = kmeans(view.X, k, n_init=3, rng=rng).labels
         fine = min(FINE * k, len(view.X) // PER_CLUSTER)
         if fine > k:
             found[f"fine, {view.name}"] = kmeans(view.X, fine, n_init=2, rng=rng).labels
     for graph in graphs_among(learners):
         rng = np.random.default_rng([seed, k, graph.view])
         Z = unit_rows(graph.U[:, :k])
-        found[f"spectral, {views[graph.view].name}"] = kmeans(Z, k, n_init=5, rng=rng).labels
+        found[f"spectral, {views[graph.view].name}"] = kmeans(Z, k, n_init=3, rng=rng).labels
     return found
 
 
@@ -128,12 +135,27 @@ def starts(views, learners, k, *, classical, seed):
         w = learn_weights(maps, answers)
         return spectral_of_kernel(maps, w, k, np.random.default_rng([seed, k]))
 
+    def likeliest(answers):
+        scores = {name: trust(p, k, answers, ERROR)[1] for name, p in whole.items()}
+        return whole[max(scores, key=lambda name: scores[name])]
+
+    def softmax_of(Z, penalty):
+        def labels(answers):
+            W = softmax.logits_of(Z, likeliest(answers), k)
+            return np.argmax(Z @ softmax.fit(Z, W, answers, DOUBT, penalty), axis=1)
+
+        return labels
+
+    whole = {name: p for name, p in partitions.items() if not name.startswith("fine")}
     found = [Start("learnt similarity", "", similarity, True)]
-    for name, labels in partitions.items():
-        if not name.startswith("fine"):
-            found.append(Start(name, "", lambda _, labels=labels: labels, False))
+    for kinds, penalty in SOFTMAX[: len(SOFTMAX) if classical > 1 else 3 if classical else 1]:
+        Z = softmax.features(learners, kinds)
+        name = f"softmax of pairs, {' and '.join(kinds)}, {penalty:g}"
+        found.append(Start(name, "", softmax_of(Z, penalty), True))
+    for name, labels in whole.items():
+        found.append(Start(name, "", lambda _, labels=labels: labels, False))
     methods: list = [(CCSKL, {}, view) for view in views[: 4 * classical]]
-    most = 2 if len(views[0].X) > MANY_ROWS and classical == 1 else len(CLASSICAL)
+    most = 1 if len(views[0].X) > MANY_ROWS and classical == 1 else len(CLASSICAL)
     for view in [view for view in views if view.name in ("scaled", "given")][::-1][:classical]:
         methods += [(method, options, view) for method, options in CLASSICAL[:most]]
     for method, options, view in methods:
