@@ -67,7 +67,7 @@ def candidates(views, learners, answers, k, effort, *, budget, seed):
     these are made from all answers. ``budget`` is in seconds: half of it for the first fold, two
     candidates at least.
     """
-    every = starts(views, learners, k, classical=effort.classical, seed=seed)
+    every = starts(views, learners, k, effort, seed)
     work = {"learners": learners, "k": k, "rounds": effort.rounds}
     clock = time.perf_counter
     began = clock()

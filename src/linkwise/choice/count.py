@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 
 from linkwise.choice.combine import deal, judge
-from linkwise.choice.starts import plain_partitions, starts
+from linkwise.choice.starts import plain_partitions, similarity_start
 
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)
 STALE = 3  # numbers in a row that are no better end the search
@@ -37,7 +37,8 @@ def by_answers(views, learners, answers, *, least, most, folds, seed):
 
     def score(k):
         if k not in found:
-            start = starts(views, learners, k, classical=0, seed=seed)[0]
+            partitions = plain_partitions(views, learners, k, seed)
+            start = similarity_start(partitions, learners, k, seed)
             found[k] = np.empty(len(fold))
             for number in range(folds):
                 held = fold == number

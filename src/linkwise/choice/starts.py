@@ -21,6 +21,8 @@ from linkwise.estimators import (
     CCSKL,
     ConstrainedGaussianMixture,
     ExhaustivePropagation,
+    HMRFKMeans,
+    MPCKMeans,
     PCKMeans,
     PropagatedSpectralClustering,
 )
@@ -35,19 +37,19 @@ DOUBT = 0.2  # share of wrong answers in their fit: much, so that no answer coun
 COLUMNS = 20  # of a view that the classical methods see
 FINE = 3  # times k clusters in the finer partition of a view
 PER_CLUSTER = 4  # points at least in one of those
-MANY_ROWS = 700  # and more: the mixture alone of the classical methods, unless thorough
+MANY_ROWS = 700  # and more: few of the classical methods
 
 
 class Start(NamedTuple):
     name: str
     expression: str  # what a user would write
     make: Callable  # Answers -> labels (n,)
-    constrained: bool
 
 
 PREPARED = {  # as a user would write the views
     "given": "X",
     "scaled": "StandardScaler().fit_transform(X)",
+    "ranged": "MinMaxScaler().fit_transform(X)",
     "ranked": 'QuantileTransformer(output_distribution="normal").fit_transform(X)',
     "directions": "normalize(X)",
 }
@@ -56,6 +58,8 @@ CLASSICAL: tuple = (
     (PropagatedSpectralClustering, {}),
     (ExhaustivePropagation, {"sigma": "local"}),
     (PCKMeans, {"n_init": 3}),
+    (MPCKMeans, {"n_init": 3}),
+    (HMRFKMeans, {"n_init": 3}),
 )
 
 
@@ -118,47 +122,60 @@ def _classical(method, view, **options):
     return f"{name}, {view.name}", f"{expression}.fit({prepared}, constraints=links)", make
 
 
-def starts(views, learners, k, *, classical, seed):
-    """Return the starts for k clusters.
-
-    Parameters
-    ----------
-    views : list of View
-    learners : list of Smoother and Gaussian on them
-    classical : int, in how many views the slower constrained methods start; CCSKL in all
-    seed : int
-    """
-    partitions = plain_partitions(views, learners, k, seed)
+def similarity_start(partitions, learners, k, seed):
+    """Return spectral clustering of the similarity that the answers confirm."""
     maps = similarity_maps(partitions, learners)
 
-    def similarity(answers):
+    def labels(answers):
         w = learn_weights(maps, answers)
         return spectral_of_kernel(maps, w, k, np.random.default_rng([seed, k]))
 
-    def likeliest(answers):
-        scores = {name: trust(p, k, answers, ERROR)[1] for name, p in whole.items()}
-        return whole[max(scores, key=lambda name: scores[name])]
+    return Start("learnt similarity", "", labels)
 
-    def softmax_of(Z, penalty):
+
+def softmax_starts(partitions, learners, k, most):
+    """Return the classes that the pairs make most likely, from the best of the partitions on."""
+
+    def likeliest(answers):
+        scores = [trust(labels, k, answers, ERROR)[1] for labels in partitions]
+        return partitions[int(np.argmax(scores))]
+
+    def start(kinds, penalty):
+        Z = softmax.features(learners, kinds)
+
         def labels(answers):
             W = softmax.logits_of(Z, likeliest(answers), k)
             return np.argmax(Z @ softmax.fit(Z, W, answers, DOUBT, penalty), axis=1)
 
-        return labels
+        return Start(f"softmax, {' and '.join(kinds)}, {penalty:g}", "", labels)
 
-    whole = {name: p for name, p in partitions.items() if not name.startswith("fine")}
-    found = [Start("learnt similarity", "", similarity, True)]
-    for kinds, penalty in SOFTMAX[: len(SOFTMAX) if classical > 1 else 3 if classical else 1]:
-        Z = softmax.features(learners, kinds)
-        name = f"softmax of pairs, {' and '.join(kinds)}, {penalty:g}"
-        found.append(Start(name, "", softmax_of(Z, penalty), True))
-    for name, labels in whole.items():
-        found.append(Start(name, "", lambda _, labels=labels: labels, False))
-    methods: list = [(CCSKL, {}, view) for view in views[: 4 * classical]]
-    most = 1 if len(views[0].X) > MANY_ROWS and classical == 1 else len(CLASSICAL)
-    for view in [view for view in views if view.name in ("scaled", "given")][::-1][:classical]:
+    return [start(*each) for each in SOFTMAX[:most]]
+
+
+def classical_starts(views, k, effort, seed):
+    """Return CCSKL in every view, and the slower methods in few."""
+    if not effort.classical:
+        return []
+    methods: list = [(CCSKL, {}, view) for view in views]
+    most = effort.many if len(views[0].X) > MANY_ROWS else effort.classical
+    plain = [view for view in views if view.name in ("scaled", "given")]
+    for view in plain[::-1][: effort.seen]:
         methods += [(method, options, view) for method, options in CLASSICAL[:most]]
+    found = []
     for method, options, view in methods:
         name, expression, make = _classical(method, view, **options)
-        found.append(Start(name, expression.format(k=k), make(k, seed), True))
+        found.append(Start(name, expression.format(k=k), make(k, seed)))
     return found
+
+
+def starts(views, learners, k, effort, seed):
+    """Return the starts for k clusters, cheap ones first."""
+    partitions = plain_partitions(views, learners, k, seed)
+    whole = {name: p for name, p in partitions.items() if not name.startswith("fine")}
+    plain = [Start(name, "", lambda _, p=p: p) for name, p in whole.items()]
+    return [
+        *softmax_starts(list(whole.values()), learners, k, effort.softmax),
+        *plain,
+        similarity_start(partitions, learners, k, seed),
+        *classical_starts(views, k, effort, seed),
+    ]

@@ -2,11 +2,13 @@
 
     given       as they are
     scaled      every column of variance 1; constant columns are left out
+    ranged      every column of range 1 (min-max)
     ranked      every column replaced by the normal quantile of its rank
     directions  every row of length 1: of the columns as given if none is negative, else scaled
 
 Each is centred and reduced to at most ``LIMIT`` principal directions. A way that would repeat
-another is left out: scaled where all columns have about the same variance already, ranked where
+another is left out: scaled where all columns have about the same variance already, ranged where
+all ranges are about the same multiple of the deviation, ranked where
 there are many columns. Sparse points are reduced to ``LIMIT`` singular directions first.
 """
 
@@ -89,9 +91,13 @@ def views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
         found.append(_view("given", X, first=first, seed=seed))
     if not kept.any():
         return found
-    spread = deviation[kept]
+    spread, ranges = deviation[kept], np.ptp(Y, axis=0)[kept]
     if "scaled" in kinds and spread.max() > ALIKE * spread.min():
         found.append(_view("scaled", X, first=first, scale=scale, seed=seed))
+    if "ranged" in kinds and (ranges / spread).max() > ALIKE * (ranges / spread).min():
+        ranged = np.zeros_like(scale)
+        ranged[kept] = 1 / ranges
+        found.append(_view("ranged", X, first=first, scale=ranged, seed=seed))
     if "ranked" in kinds and first is None and Y.shape[1] <= MANY:
         step = max(1, len(Y) // TABLE)
         found.append(_view("ranked", X, table=np.sort(Y, axis=0)[::step], seed=seed))
