@@ -565,7 +565,7 @@ def test_the_report_compares_with_the_chooser_where_it_ran():
     assert line_of(text, "best by hindsight")[4] == f"{np.mean(best):.3f}"
     raw = np.mean([scores["CCSKL"][d] for d in "stu"])
     assert line_of(text, "best by hindsight, no +z")[4] == f"{raw:.3f}"
-    halves = text.split("Halves of the sets")[1]
+    halves = text.split("Sets looked at, and others")[1]
     assert line_of(halves, CHOOSER)[1] == f"{scores[CHOOSER]['s']:.3f}"
     without = markdown(fake_results(["CCSKL", "KMeans"]), {})
     assert "## CCSKL less each method" in without
