@@ -1,12 +1,25 @@
 """Data sets by name.
 
-`load` looks in the folder named by ``data`` or the environment variable LINKWISE_DATA for
-``name.npz`` with arrays X and y, then among the sets that come with scikit-learn.
+`load` looks for a set in four places, in this order:
+
+    1. the folder named by ``data`` or the environment variable LINKWISE_DATA, as ``name.npz`` with
+       arrays X and y; counts of words as the parts of a csr matrix (data, indices, indptr, shape)
+    2. the sets that come with scikit-learn
+    3. OpenML, by `sklearn.datasets.fetch_openml`
+    4. scikit-learn's own fetchers
+
+What is fetched stays in scikit-learn's cache (``~/scikit_learn_data``, or SCIKIT_LEARN_DATA), so
+that the network is needed once. Features are as in the source; rows with missing values are left
+out, except that missing ages of dermatology are set to the median.
 """
 
 import os
+import socket
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +29,205 @@ EMBEDDED = {
     "wdbc": "load_breast_cancer",
     "digits": "load_digits",
 }
+PATIENCE = 60  # seconds that a source may be silent
+CSR = {"data", "indices", "indptr", "shape"}
+VOCABULARY = 10_000  # most frequent words that are counted
 
 
 class Dataset(NamedTuple):
-    X: np.ndarray  # (n, d), values as in the source
+    X: np.ndarray  # (n, d), values as in the source; a csr_matrix for counts of words
     y: np.ndarray  # (n,) classes 0 ... k - 1
+
+
+class Entry(NamedTuple):
+    """What is known of a set without having it."""
+
+    n: int
+    d: int
+    k: int
+    openml: int | None = None  # its number there
+    fetch: Callable | None = None  # () -> {name: array}
+    turn: Callable | None = None  # (X, y) of OpenML -> {name: array}
+    words: str = ""  # how to get it, where no program can
+
+
+def _codes(y):
+    """Return classes 0 ... k - 1 in the order of their names; numbers by value."""
+    try:
+        y = np.asarray(y, dtype=np.float64)
+    except ValueError:
+        y = np.asarray(y, dtype=str)
+    return np.unique(y, return_inverse=True)[1].astype(np.int64)
+
+
+def _complete(X, y):
+    rows = np.isfinite(X).all(axis=1)
+    return {"X": X[rows], "y": _codes(y[rows])}
+
+
+def _dermatology(X, y):
+    holes = ~np.isfinite(X)
+    X = np.where(holes, np.nanmedian(X, axis=0), X)
+    return {"X": X, "y": _codes(y), "age_imputed": holes.any(axis=1)}
+
+
+def _vowel(X, y):
+    """Part the ten coefficients from what else the columns say: part, speaker, sex."""
+    if X.shape[1] == 10:
+        return _complete(X, y)
+    return {"X": X[:, -10:], "y": _codes(y), "is_test": X[:, 0].astype(np.int64)}
+
+
+def _test_images(X, y):
+    return {"X": X[-10_000:].astype(np.uint8), "y": _codes(y)[-10_000:]}
+
+
+def _train_images(X, y):
+    return {"X": X[:-10_000].astype(np.uint8), "y": _codes(y)[:-10_000]}
+
+
+def _faces():
+    """Return the ORL faces, 64 x 64 in the source, halved."""
+    from sklearn.datasets import fetch_olivetti_faces
+
+    found = fetch_olivetti_faces()
+    halved = found.images.reshape(-1, 32, 2, 32, 2).mean(axis=(2, 4))
+    X = np.rint(255 * halved).astype(np.uint8).reshape(len(halved), -1)
+    return {"X": X, "y": _codes(found.target)}
+
+
+def _news():
+    """Return counts of words of the 20 newsgroups."""
+    from sklearn.datasets import fetch_20newsgroups
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    found = fetch_20newsgroups(subset="all", remove=("headers",), shuffle=False)
+    counter = CountVectorizer(
+        token_pattern=r"[a-z]{2,}", stop_words="english", min_df=5, max_df=0.5,
+        max_features=VOCABULARY,
+    )  # fmt: skip
+    X = counter.fit_transform(found.data).astype(np.float64)
+    return {"X": X, "y": _codes(found.target), "classes": np.array(found.target_names)}
+
+
+CATALOGUE = {
+    "iris": Entry(150, 4, 3, 61),
+    "wine": Entry(178, 13, 3, 187),
+    "wdbc": Entry(569, 30, 2, 1510),
+    "digits": Entry(1797, 64, 10),
+    "sonar": Entry(208, 60, 2, 40),
+    "ionosphere": Entry(351, 34, 2, 59),
+    "glass": Entry(214, 9, 6, 41),
+    "ecoli": Entry(336, 7, 8, 39),
+    "dermatology": Entry(366, 34, 6, 35, turn=_dermatology),
+    "hepatitis": Entry(80, 19, 2, 55),
+    "pendigits": Entry(10992, 16, 10, 32),
+    "vowel": Entry(990, 10, 11, 307, turn=_vowel),
+    "usps": Entry(9298, 256, 10, 41082),
+    "mnist_test": Entry(10000, 784, 10, 554, turn=_test_images),
+    "mnist_train": Entry(60000, 784, 10, 554, turn=_train_images),
+    "shuttle": Entry(58000, 9, 7, 40685),
+    "skin": Entry(245057, 3, 2, 1502),
+    "orl_32x32": Entry(400, 1024, 40, fetch=_faces),
+    "newsgroups20_counts": Entry(18846, 10000, 20, fetch=_news),
+    "protein": Entry(116, 20, 6, words="the set of Xing et al. 2002"),
+    "yale_32x32": Entry(165, 1024, 15, words="Yale faces, 32 x 32 pixels a row"),
+    "yaleb_ext_32x32": Entry(
+        2414, 1024, 38, words="Extended Yale B faces, frontal, 32 x 32 pixels a row"
+    ),
+    "scene8_119d": Entry(2688, 119, 8, words="features of the eight scenes of Oliva and Torralba"),
+}
+
+
+def folder_of(data=None):
+    """Return the folder of data sets as a Path: the one given, or that of LINKWISE_DATA, or None.
+
+    >>> folder_of("sets").name
+    'sets'
+    """
+    named = data or os.environ.get("LINKWISE_DATA")
+    return Path(named) if named else None
+
+
+def read_file(path):
+    """Return {name: array} of an npz file; counts of words become a csr_matrix X."""
+    from scipy import sparse
+
+    with np.load(path, allow_pickle=False) as archive:
+        arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+    if set(arrays) >= CSR:
+        data, indices, indptr, shape = (
+            arrays.pop(name) for name in ("data", "indices", "indptr", "shape")
+        )
+        counts = data.astype(np.float64), indices.astype(np.int32), indptr
+        arrays["X"] = sparse.csr_matrix(counts, shape=tuple(shape))
+    if not {"X", "y"} <= set(arrays):
+        raise ValueError(f"{path} has no arrays X and y; it has {', '.join(arrays) or 'none'}")
+    return arrays
+
+
+@contextmanager
+def _patience():
+    """Let no source be silent for ever."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(PATIENCE)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def fetch(name):
+    """Return {name: array} of a set from OpenML or by scikit-learn's fetcher, from then on cached.
+
+    Where there is neither, or no network, a FileNotFoundError says so.
+    """
+    entry = CATALOGUE[name]
+    if entry.openml is None and entry.fetch is None:
+        raise FileNotFoundError(f"no program fetches {name!r}")
+    try:
+        with _patience(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a second try
+            if entry.fetch is not None:
+                return entry.fetch()
+            from sklearn.datasets import fetch_openml
+
+            found = fetch_openml(
+                data_id=entry.openml, as_frame=False, parser="liac-arff", n_retries=1, delay=0.1
+            )
+    except OSError as error:
+        raise FileNotFoundError(f"it could not be fetched: {error}") from error
+    X = np.asarray(found.data, dtype=np.float64)
+    return (entry.turn or _complete)(X, np.asarray(found.target))
+
+
+def load_arrays(name, *, data=None, online=True):
+    """Return {array name: array} of a set: X, y and what else its source has.
+
+    Parameters
+    ----------
+    name : str
+    data : folder with ``name.npz``, or None for the one LINKWISE_DATA names
+    online : bool, whether to fetch what is not there
+    """
+    folder = folder_of(data)
+    if folder is not None and (folder / f"{name}.npz").is_file():
+        return read_file(folder / f"{name}.npz")
+    if name in EMBEDDED:
+        from sklearn import datasets
+
+        X, y = getattr(datasets, EMBEDDED[name])(return_X_y=True)
+        return {"X": X, "y": y}
+    why = f"{folder} has no {name}.npz" if folder else "no folder was given"
+    if name in CATALOGUE and online:
+        try:
+            return fetch(name)
+        except FileNotFoundError as error:
+            why += f", and {error}"
+    raise FileNotFoundError(
+        f"data set {name!r} not found: {why}; set data=DIR or LINKWISE_DATA to a folder with "
+        f"{name}.npz (arrays X and y), or use one of {', '.join(EMBEDDED)}"
+    )
 
 
 def load(name, *, data=None):
@@ -28,8 +235,12 @@ def load(name, *, data=None):
 
     Parameters
     ----------
-    name : str
+    name : str, one of CATALOGUE or of a file in the folder
     data : folder with ``name.npz``, or None for the one LINKWISE_DATA names
+
+    Returns
+    -------
+    Dataset
 
     Examples
     --------
@@ -37,16 +248,40 @@ def load(name, *, data=None):
     >>> X.shape
     (150, 4)
     """
-    folder = data or os.environ.get("LINKWISE_DATA")
-    if folder and (Path(folder) / f"{name}.npz").is_file():
-        with np.load(Path(folder) / f"{name}.npz", allow_pickle=False) as archive:
-            return Dataset(archive["X"], archive["y"])
-    if name in EMBEDDED:
-        from sklearn import datasets
+    arrays = load_arrays(name, data=data)
+    return Dataset(arrays["X"], arrays["y"])
 
-        return Dataset(*getattr(datasets, EMBEDDED[name])(return_X_y=True))
-    where = f"{folder} has no {name}.npz" if folder else "no folder was given"
-    raise FileNotFoundError(
-        f"data set {name!r} not found: {where}; set data=DIR or LINKWISE_DATA to a folder with "
-        f"{name}.npz (arrays X and y), or use one of {', '.join(EMBEDDED)}"
-    )
+
+def source(name, *, data=None):
+    """Return (where, how): where a set is found now, and how to get it, in words.
+
+    >>> source("iris", data="nowhere")
+    ('scikit-learn', '')
+    """
+    folder, entry = folder_of(data), CATALOGUE.get(name)
+    if folder is not None and (folder / f"{name}.npz").is_file():
+        return "folder", ""
+    if name in EMBEDDED:
+        return "scikit-learn", ""
+    if entry is None:
+        return "missing", f"put {name}.npz with arrays X and y in the folder"
+    if entry.openml is not None:
+        return "OpenML", f"fetched when asked for: OpenML data set {entry.openml}"
+    if entry.fetch is not None:
+        return "fetcher", "fetched when asked for, by scikit-learn"
+    return "missing", f"put {name}.npz with arrays X and y in the folder: {entry.words}"
+
+
+def listing(*, data=None):
+    """Return one dict for every set that is known or in the folder: what it is and where."""
+    folder = folder_of(data)
+    there = sorted(path.stem for path in folder.glob("*.npz")) if folder else []
+    rows = []
+    for name in dict.fromkeys([*CATALOGUE, *there]):
+        entry = CATALOGUE.get(name)
+        where, how = source(name, data=data)
+        shape: dict = {"rows": None, "columns": None, "classes": None}
+        if entry is not None:
+            shape = {"rows": entry.n, "columns": entry.d, "classes": entry.k}
+        rows.append({"name": name, **shape, "where": where, "how": how})
+    return rows

@@ -1,4 +1,4 @@
-"""The cells of the quality benchmark: those to run, and the file of those that have."""
+"""The cells of a benchmark: the file of those that have run, and of quality those to run."""
 
 import json
 from pathlib import Path
@@ -11,10 +11,10 @@ KEY = ("set", "draw", "budget", "wrong", "method")  # what a cell is known by
 
 
 class Cells:
-    """The file of cells: what is in it, and what is added."""
+    """The file of cells of a benchmark, known by ``key``: what is in it, and what is added."""
 
-    def __init__(self, path):
-        self.path = Path(path)
+    def __init__(self, path, key=KEY):
+        self.path, self.key = Path(path), key
         self.sets: dict = {}  # name: description
         self.records: dict = {}  # key: record
         if self.path.exists():
@@ -28,7 +28,7 @@ class Cells:
         if "digest" in record:
             self.sets[record["name"]] = record
         else:
-            self.records[tuple(record[name] for name in KEY)] = record
+            self.records[tuple(record[name] for name in self.key)] = record
 
     def add(self, *records):
         with open(self.path, "a") as file:

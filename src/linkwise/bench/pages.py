@@ -7,22 +7,29 @@ from typing import NamedTuple
 from linkwise.bench.report import table
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; margin: 2rem auto; max-width: 76rem;
-  padding: 0 1rem; }
+:root { color-scheme: light dark; --ink: #222222; --page: #ffffff; --line: #dddddd;
+  --code: #f3f3f3; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e6; --page: #16181b; --line: #3a3f45; --code: #262a2f; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page);
+  margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid #ddd;
+th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
-th { border-bottom: 2px solid #222; vertical-align: bottom; }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
+  background: var(--page); }
+th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
 td.words { text-align: left; white-space: normal; }
 svg { max-width: 100%; height: auto; }
-code { background: #f3f3f3; padding: 0 .2rem; }
+code { background: var(--code); padding: 0 .2rem; }
 """
 
 
 class Heading(NamedTuple):
     text: str
+    level: int = 2
 
 
 class Words(NamedTuple):
@@ -44,7 +51,7 @@ def markdown_page(title, blocks):
     lines = [f"# {title}", ""]
     for block in blocks:
         if isinstance(block, Heading):
-            lines += [f"## {block.text}", ""]
+            lines += [f"{'#' * block.level} {block.text}", ""]
         elif isinstance(block, Words):
             lines += [block.text, ""]
         elif isinstance(block, Table):
@@ -89,18 +96,21 @@ def drawing(image):
     return re.sub(r'<g id="[^"]*"', "<g", text[text.index("<svg") :])  # these count from 1 in each
 
 
-def html_page(title, blocks, images):
-    """Return the report as one HTML page, with its pictures, {name: SVG}, in it."""
+def html_page(title, blocks, images, *, style=""):
+    """Return the report as one HTML page, with its pictures, {name: SVG}, in it.
+
+    ``style`` is CSS after that of all reports.
+    """
     lines = [
         "<!doctype html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{STYLE}</style></head><body>",
+        f"<style>{STYLE}{style}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
     ]
     for block in blocks:
         if isinstance(block, Heading):
-            lines.append(f"<h2>{in_line(block.text)}</h2>")
+            lines.append(f"<h{block.level}>{in_line(block.text)}</h{block.level}>")
         elif isinstance(block, Words):
             lines.append(f"<p>{in_line(block.text)}</p>")
         elif isinstance(block, Table):
