@@ -1,0 +1,56 @@
+"""The log of answers: append-only events in one file, and what they say.
+
+events (what can be written down, and which pairs it means), state (the replay of a log), file (the
+SQLite file and its faults), journal (writing and reading), corrections (merge, split and
+reassignment as events), exports (tables for other programs, and back).
+
+The room knows nothing of who asks: a terminal, a page and a script write the same events.
+NumPy is imported when constraints are asked for, so that a log opens at once.
+"""
+
+from linkwise.journal.corrections import merging, moving, representatives, splitting
+from linkwise.journal.events import Event, pairs_of
+from linkwise.journal.exports import (
+    read_table,
+    restored_links,
+    write_labels,
+    write_links,
+    write_log,
+)
+from linkwise.journal.file import InUse, NotSaved, is_project
+from linkwise.journal.journal import (
+    Data,
+    Journal,
+    Project,
+    check_data,
+    check_rows,
+    describe,
+    read_project,
+)
+from linkwise.journal.state import State, replay
+
+__all__ = [
+    "Data",
+    "Event",
+    "InUse",
+    "Journal",
+    "NotSaved",
+    "Project",
+    "State",
+    "check_data",
+    "check_rows",
+    "describe",
+    "is_project",
+    "merging",
+    "moving",
+    "pairs_of",
+    "read_project",
+    "read_table",
+    "replay",
+    "representatives",
+    "restored_links",
+    "splitting",
+    "write_labels",
+    "write_links",
+    "write_log",
+]

@@ -1,0 +1,82 @@
+"""Corrections of clusters, as bodies of events that stay true when the clusters change.
+
+The number of a cluster means nothing after the next fit, and all its rows would freeze its errors
+too. A correction is therefore said of representatives: the rows nearest to the centres of a small
+k-means within the cluster, so that each stands for many rows and none is at the edge.
+
+    (1)  merge clusters c, d        one group through the representatives of both
+    (2)  split rows S off c         S, and the representatives of the rest of c, apart
+    (3)  move rows S into d         S and the representatives of d, in turn, are one group, apart
+                                    from those of the clusters that S leaves
+
+S is what the user chose, and is taken whole. Row numbers go in, the user's ids come out.
+"""
+
+from itertools import zip_longest
+
+N = 12  # representatives of a cluster
+SAMPLE = 2000  # rows of a cluster looked at
+
+
+def representatives(X, rows, n=N):
+    """Return at most n of the rows (row numbers) that stand for all of them, ascending."""
+    import numpy as np
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import pairwise_distances_argmin
+
+    rows = np.asarray(rows)
+    if len(rows) <= n:
+        return sorted(rows.tolist())
+    if len(rows) > SAMPLE:
+        rows = np.random.default_rng(0).choice(rows, SAMPLE, replace=False)
+    X = X[rows]
+    centers = KMeans(min(n, len(rows)), n_init=1, random_state=0).fit(X).cluster_centers_
+    return sorted(set(rows[pairwise_distances_argmin(centers, X)].tolist()))
+
+
+def _members(labels, cluster, but=()):
+    rows = [i for i, label in enumerate(labels) if label == cluster]
+    but = set(but)
+    return [i for i in rows if i not in but]
+
+
+def _named(rows, ids):
+    return list(rows) if ids is None else [ids[i] for i in rows]
+
+
+def merging(X, labels, first, second, *, ids=None):
+    """Return the body of the merge of two clusters, Eq. (1)."""
+    if first == second:
+        raise ValueError(f"second must be another cluster than first; got {first} twice")
+    parts = [_members(labels, cluster) for cluster in (first, second)]
+    if not all(parts):
+        empty = second if parts[0] else first
+        raise ValueError(f"there is no cluster {empty}; name one that labels have")
+    first, second = (_named(representatives(X, part), ids) for part in parts)
+    return {"first": first, "second": second}
+
+
+def splitting(X, labels, rows, *, ids=None):
+    """Return the body of the split of rows, all of one cluster, off the rest of it, Eq. (2)."""
+    rows = list(rows)
+    clusters = {labels[i] for i in rows}
+    if len(clusters) != 1:
+        raise ValueError(f"rows must be of one cluster; they are of {len(clusters)}")
+    rest = _members(labels, clusters.pop(), but=rows)
+    if not rest:
+        raise ValueError("rows are the whole cluster; leave some of it out")
+    return {"parts": [_named(rows, ids), _named(representatives(X, rest), ids)]}
+
+
+def moving(X, labels, rows, cluster, *, ids=None):
+    """Return the body of the group that moves rows into a cluster, Eq. (3)."""
+    rows = list(rows)
+    there = _members(labels, cluster, but=rows)
+    if not (rows and there):
+        raise ValueError(f"cluster {cluster} has no other rows; name one that labels have")
+    left = {labels[i] for i in rows} - {cluster}
+    rest = [_members(labels, old, but=rows) for old in sorted(left)]
+    apart = [i for old in rest if old for i in representatives(X, old)]
+    there = representatives(X, there)
+    together = [i for pair in zip_longest(rows, there) for i in pair if i is not None]
+    return {"rows": _named(together, ids), "apart": _named(apart, ids)}

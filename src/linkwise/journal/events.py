@@ -1,0 +1,239 @@
+"""What can be written down, and which pairs each of it means.
+
+A correction is a constraint. An event names the rows it speaks of by the user's ids, never by the
+number of a cluster, so that it stays true when the clusters change. It means these pairs:
+
+    (1)  answer  a, b, same     a with b, a not with b; nothing if the answer is "don't know"
+    (2)  link    pairs          as listed, with their weights
+    (3)  group   rows, apart    chain(rows); rows | apart
+    (4)  merge   first, second  chain(first), chain(second); first & second
+    (5)  split   parts          chain(part) for each; p | q for each two parts
+    (6)  stroke, rename         none
+
+chain(r) has the must-links r_i, r_i+1 and r_i, r_i+2. p & q has the must-links p_i, q_i for
+i = 1 .. max(len p, len q), the shorter list read again from its start, and p | q the
+cannot-links. Together they imply what is meant of every pair of rows, at O(c n) pairs for n rows
+in c parts, not n^2; and no single pair carries the correction, since a soft method may take one
+pair alone for an error. To move rows from one cluster to another is (3): they and some of the
+new cluster, in turn, as `rows`, some of the old one as `apart`.
+
+    (7)  undo, redo  event      that event does not count; it counts again
+
+Every check of what may enter a log is here. Nothing is changed but the kind of sequence.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+
+class Event(NamedTuple):
+    """One line of the log.
+
+    Attributes
+    ----------
+    seq : int, its number, 1, 2, ... without gaps
+    kind : str, a key of KINDS
+    body : dict, what it says; see `linkwise.journal.events`
+    who, when, why : str, who said it, the time (ISO 8601, UTC), and the reason it was asked or made
+    client : str, the id its sender gave it, unique in the log
+    """
+
+    seq: int
+    kind: str
+    body: dict[str, Any]
+    who: str
+    when: str
+    why: str
+    client: str
+
+
+def checked_text(value, name, *, empty=True):
+    """Return a text that every file can hold."""
+    if not isinstance(value, str) or not (value or empty):
+        raise ValueError(f"{name} must be a text{'' if empty else ', not empty'}; got {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} has half a character in it: {value!r}; send UTF-8") from None
+    return value
+
+
+def checked_id(value, name):
+    """Return the id of a row: a text, or a row number."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
+        return int(value)
+    if isinstance(value, str) and value:
+        return checked_text(value, name)
+    raise ValueError(f"{name} must be an id, a text or a row number >= 0; got {value!r}")
+
+
+def checked_rows(values, name, *, least=1):
+    """Return a list of distinct ids."""
+    if not isinstance(values, list | tuple):
+        raise ValueError(f"{name} must be a list of ids; got {values!r}")
+    rows = [checked_id(value, f"{name}[{i}]") for i, value in enumerate(values)]
+    if len(rows) < least:
+        raise ValueError(f"{name} must name at least {least} row(s); got {len(rows)}")
+    if len(set(rows)) < len(rows):
+        twice = next(row for i, row in enumerate(rows) if row in rows[:i])
+        raise ValueError(f"{name} names {twice!r} twice; name it once")
+    return rows
+
+
+def checked_parts(parts, name):
+    """Return lists of ids that have none in common."""
+    parts = [checked_rows(part, f"{name}[{i}]") for i, part in enumerate(parts)]
+    part_of: dict = {}
+    for i, part in enumerate(parts):
+        for row in part:
+            if part_of.setdefault(row, i) != i:
+                raise ValueError(
+                    f"{name}: {row!r} is in part {part_of[row]} and in part {i}; leave it in one"
+                )
+    return parts
+
+
+def checked_number(value, name, *, least=-math.inf):
+    """Return a finite number, at least so large."""
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    if not good or not (math.isfinite(value) and value >= least):
+        bound = "" if least == -math.inf else f" >= {least:g}"
+        raise ValueError(f"{name} must be a finite number{bound}; got {value!r}")
+    return value
+
+
+def _answer(a, b, same):
+    ends = checked_rows([a, b], "a, b")
+    if same is not None and not isinstance(same, bool):
+        raise ValueError(f"same must be True, False or None (don't know); got {same!r}")
+    return {"a": ends[0], "b": ends[1], "same": same}
+
+
+def _link(pairs):
+    if not isinstance(pairs, list | tuple) or not pairs:
+        raise ValueError(f"pairs must be a list of (a, b, sign, weight); got {pairs!r}")
+    found = []
+    for i, pair in enumerate(pairs):
+        if not isinstance(pair, list | tuple) or len(pair) not in (3, 4):
+            raise ValueError(f"pairs[{i}] must be (a, b, sign) or (a, b, sign, weight); got {pair}")
+        a, b = checked_rows(pair[:2], f"pairs[{i}]")
+        if pair[2] not in (1, -1) or isinstance(pair[2], bool):
+            raise ValueError(f"pairs[{i}]: the sign must be 1 (must) or -1 (cannot); got {pair[2]}")
+        weight = checked_number((*pair, 1.0)[3], f"pairs[{i}]: the weight", least=0)
+        found.append([a, b, int(pair[2]), float(weight)])
+    return {"pairs": found}
+
+
+def _group(rows, apart=()):
+    rows = checked_rows(rows, "rows", least=1 if apart else 2)
+    apart = checked_rows(apart, "apart", least=0)
+    checked_parts([rows, apart] if apart else [rows], "rows, apart")
+    return {"rows": rows, "apart": apart}
+
+
+def _merge(first, second):
+    first, second = checked_parts([first, second], "first, second")
+    return {"first": first, "second": second}
+
+
+def _split(parts):
+    if not isinstance(parts, list | tuple) or len(parts) < 2:
+        raise ValueError(f"parts must be two lists of ids or more; got {parts!r}")
+    return {"parts": checked_parts(parts, "parts")}
+
+
+def _stroke(colour, points, width=1):
+    if not isinstance(points, list | tuple) or not points:
+        raise ValueError(f"points must be a list of (x, y); got {points!r}")
+    line = []
+    for i, point in enumerate(points):
+        if not isinstance(point, list | tuple) or len(point) != 2:
+            raise ValueError(f"points[{i}] must be (x, y); got {point!r}")
+        line.append([checked_number(value, f"points[{i}]") for value in point])
+    return {
+        "colour": checked_text(colour, "colour", empty=False),
+        "points": line,
+        "width": checked_number(width, "width", least=0),
+    }
+
+
+def _rename(rows, name):
+    return {"rows": checked_rows(rows, "rows"), "name": checked_text(name, "name")}
+
+
+def _target(event):
+    if not isinstance(event, int) or isinstance(event, bool) or event < 1:
+        raise ValueError(f"event must be the number of an event, from 1 on; got {event!r}")
+    return {"event": event}
+
+
+KINDS: dict[
+    str, tuple[Callable, tuple, tuple]
+] = {  # kind: (check, what the body must have, what it may have)
+    "answer": (_answer, ("a", "b", "same"), ()),
+    "link": (_link, ("pairs",), ()),
+    "group": (_group, ("rows",), ("apart",)),
+    "merge": (_merge, ("first", "second"), ()),
+    "split": (_split, ("parts",), ()),
+    "stroke": (_stroke, ("colour", "points"), ("width",)),
+    "rename": (_rename, ("rows", "name"), ()),
+    "undo": (_target, ("event",), ()),
+    "redo": (_target, ("event",), ()),
+}
+
+
+def checked_body(kind, body):
+    """Return the body of an event, complete and of plain lists, or refuse it with a ValueError."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    if not isinstance(body, dict):
+        raise ValueError(f"{kind}: the body must be an object; got {body!r}")
+    check, must, may = KINDS[kind]
+    unknown = [name for name in body if name not in must + may]
+    missing = [name for name in must if name not in body]
+    if unknown or missing:
+        fault = f"{unknown[0]!r} is not known" if unknown else f"{missing[0]!r} is missing"
+        raise ValueError(f"{kind}: expected {', '.join(must + may)}; {fault}")
+    return check(**body)
+
+
+def rows_of(kind, body):
+    """Return the ids that an event names."""
+    if kind == "answer":
+        return [body["a"], body["b"]]
+    if kind == "link":
+        return [end for pair in body["pairs"] for end in pair[:2]]
+    if kind == "split":
+        return [row for part in body["parts"] for row in part]
+    return [row for name in ("rows", "apart", "first", "second") for row in body.get(name, ())]
+
+
+def _chain(rows):
+    steps = (zip(rows, rows[step:], strict=False) for step in (1, 2))
+    return [(a, b, 1, 1.0) for ends in steps for a, b in ends]
+
+
+def _between(p, q, sign):
+    times = max(len(p), len(q))
+    return [(p[i % len(p)], q[i % len(q)], sign, 1.0) for i in range(times)]
+
+
+def pairs_of(kind, body):
+    """Return what an event means, a list of (a, b, sign, weight)."""
+    if kind == "answer" and body["same"] is not None:
+        return [(body["a"], body["b"], 1 if body["same"] else -1, 1.0)]  # Eq. (1)
+    if kind == "link":
+        return [tuple(pair) for pair in body["pairs"]]  # Eq. (2)
+    if kind == "group":
+        rows, apart = body["rows"], body["apart"]
+        return _chain(rows) + (_between(rows, apart, -1) if apart else [])  # Eq. (3)
+    if kind == "merge":
+        p, q = body["first"], body["second"]
+        return _chain(p) + _chain(q) + _between(p, q, 1)  # Eq. (4)
+    if kind == "split":
+        within = [pair for part in body["parts"] for pair in _chain(part)]
+        two = combinations(body["parts"], 2)
+        return within + [pair for p, q in two for pair in _between(p, q, -1)]  # Eq. (5)
+    return []

@@ -1,0 +1,297 @@
+"""Answers and labels in tables for other programs, and back.
+
+    links   id_a, id_b, kind, weight, event, who, when, why     one row per pair that counts
+    labels  id, label, name                                     one row per point
+    log     seq, kind, body, who, when, why, client, data       everything, undone or not
+
+.csv and .tsv have a header. A text that a spreadsheet would run as a formula gets an apostrophe
+before it, and loses it when it is read back; numbers are left alone. .jsonl is one object per
+line. .parquet needs pyarrow. Files are written beside their place and then moved there.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from linkwise.exceptions import MissingExtra
+from linkwise.journal.events import Event, checked_body
+from linkwise.journal.state import replay
+
+DELIMITER = {".csv": ",", ".tsv": "\t"}
+FORMATS = (*DELIMITER, ".jsonl", ".parquet")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+FORMULA = "=+-@＝＋－＠"
+LINKS = ("id_a", "id_b", "kind", "weight", "event", "who", "when", "why")
+LOG = ("seq", "kind", "body", "who", "when", "why", "client", "data")
+
+
+def is_formula(text):
+    """Tell whether a spreadsheet might run a text, or take our apostrophe for its own."""
+    risky = text.lstrip()[:1] in FORMULA or text[:1] in "\t\r\n'"
+    return bool(text) and risky and not NUMBER.fullmatch(text)
+
+
+def inert(cell):
+    """Return a cell that a spreadsheet shows and does not run."""
+    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
+
+
+def restored(cell, known=()):
+    """Return a cell as it was before `inert`; a text among those known is left as it is."""
+    marked = isinstance(cell, str) and cell.startswith("'") and cell not in known
+    return cell[1:] if marked and is_formula(cell[1:]) else cell
+
+
+def restored_links(links, known):
+    """Return Constraints as they were before their ids were made inert."""
+    from linkwise.constraints import Constraints
+
+    known = frozenset(known)
+    if not any(isinstance(a, str) and restored(a, known) != a for a in links.ids.tolist()):
+        return links
+    table = [(restored(a, known), restored(b, known), s, w) for a, b, s, w in links]
+    return Constraints.from_table(table)
+
+
+def check_format(path):
+    """Return the suffix of a table, or refuse it."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise ValueError(f"{path}: expected a name that ends in {', '.join(FORMATS)}")
+    return suffix
+
+
+def _pyarrow():
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", "io") from None
+    return pyarrow
+
+
+def _encode(suffix, columns):
+    """Return a table, a dict of columns, as bytes."""
+    if suffix == ".parquet":
+        pyarrow, file = _pyarrow(), io.BytesIO()
+        pyarrow.parquet.write_table(pyarrow.table(columns), file)
+        return file.getvalue()
+    rows = zip(*columns.values(), strict=True)
+    if suffix == ".jsonl":
+        lines = (json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
+        return "".join(lines).encode()
+    text = io.StringIO(newline="")
+    text.write(DELIMITER[suffix].join(columns) + "\n")
+    # Quoted: an id may hold a line break of any kind.
+    writer = csv.writer(
+        text, delimiter=DELIMITER[suffix], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
+    )
+    writer.writerows([inert(cell) for cell in row] for row in rows)
+    return text.getvalue().encode()
+
+
+def write(path, columns):
+    """Write a table, a dict of columns, whole or not at all."""
+    raw = _encode(check_format(path), columns)
+    place = Path(os.path.realpath(path))
+    beside = place.with_name(f".{os.urandom(8).hex()}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, place)
+    except OSError as error:
+        raise OSError(f"{path} was not written: {error.strerror}") from error
+    finally:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            beside.unlink()
+
+
+def write_links(path, state):
+    """Write the pairs that count, with the event each comes from."""
+    rows = [
+        (a, b, "must" if sign > 0 else "cannot", weight, e.seq, e.who, e.when, e.why)
+        for a, b, sign, weight, e in state.pairs
+    ]
+    write(path, {name: [row[j] for row in rows] for j, name in enumerate(LINKS)})
+
+
+def write_labels(path, labels, ids=None, names=None):
+    """Write the label of each row by its id (or number), and the name of its cluster."""
+    labels = [int(label) for label in labels]
+    head = "row" if ids is None else "id"
+    rows = list(range(len(labels)) if ids is None else ids)
+    named = [(names or {}).get(label, "") for label in labels]
+    write(path, {head: rows, "label": labels, "name": named})
+
+
+def write_log(path, project):
+    """Write every event of a Project."""
+    rows = [(*e, project.data.sha256) for e in project.events]
+    columns = {name: [row[j] for row in rows] for j, name in enumerate(LOG)}
+    if check_format(path) != ".jsonl":
+        columns["body"] = [json.dumps(body) for body in columns["body"]]
+    write(path, columns)
+
+
+def read(path):
+    """Return a table as a dict of columns, cells as text or as its format has them."""
+    suffix = check_format(path)
+    if suffix == ".parquet":
+        pyarrow = _pyarrow()
+        try:
+            return pyarrow.parquet.read_table(path).to_pydict()
+        except pyarrow.ArrowException as error:
+            raise ValueError(f"{path}: not a readable parquet file ({error})") from error
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 text; save the file as UTF-8") from error
+    return _read_jsonl(text, path) if suffix == ".jsonl" else _read_csv(text, path, suffix)
+
+
+def _read_csv(text, path, suffix):
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=DELIMITER[suffix], strict=True)
+    names: list = []
+    rows = []
+    try:
+        for row in filter(None, reader):
+            names = names or [name.strip() for name in row]
+            if len(row) != len(names):
+                raise ValueError(
+                    f"{path}, line {reader.line_num}: expected {len(names)} fields, got "
+                    f"{len(row)}; complete or remove the line (the file may be cut short)"
+                )
+            rows.append(row)
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+    return {name: [row[j] for row in rows[1:]] for j, name in enumerate(names)}
+
+
+def _read_jsonl(text, path):
+    rows: list[dict] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                row = None
+            if not isinstance(row, dict) or (rows and row.keys() != rows[0].keys()):
+                raise ValueError(
+                    f"{path}, line {number}: expected an object with the names of the first line, "
+                    f"got {line[:80]!r}; the file may be cut short"
+                )
+            rows.append(row)
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
+def read_table(path, journal, *, ids=None):
+    """Return what a table would add to a journal, drafts for `Journal.extend`.
+
+    Parameters
+    ----------
+    path : str, a table of links, labels or a log, told apart by their columns
+    journal : Journal, where it would be added
+    ids : the ids of the rows, or None: tables name row numbers
+
+    Notes
+    -----
+    The id of the event is made from the contents, so that a table imported twice counts once.
+    A log brings events with the ids they have; those already there are left out.
+    """
+    from hashlib import sha256
+
+    columns = read(path)
+    client = f"import {sha256(Path(path).read_bytes()).hexdigest()[:32]}"
+    why = f"imported from {os.path.basename(path)}"
+    known = frozenset(ids or ())
+    if {"seq", "kind", "body", "client"} <= columns.keys():
+        return _log_drafts(columns, journal, path)
+    if {"id_a", "id_b", "kind"} <= columns.keys():
+        pairs = _pairs(columns, known, path)
+        return [("link", {"pairs": pairs}, why, client)] if pairs else []
+    if "label" in columns and columns.keys() & {"id", "row"}:
+        name = "id" if "id" in columns else "row"
+        parts = _parts(_ids(columns[name], known, path), columns["label"])
+        if len(parts) > 1:
+            return [("split", {"parts": parts}, why, client)]
+        return [("group", {"rows": part}, why, client) for part in parts if len(part) > 1]
+    raise ValueError(
+        f"{path}: expected the columns id_a,id_b,kind (links), id,label (labels), or those of a "
+        f"log; got {', '.join(map(repr, columns)) or 'none'}"
+    )
+
+
+def _ids(cells, known, path):
+    """Return cells as ids: texts among those known, or row numbers."""
+    if known:
+        return [restored(cell if isinstance(cell, str) else str(cell), known) for cell in cells]
+    try:
+        return [int(cell) for cell in cells]
+    except (TypeError, ValueError):
+        odd = next(cell for cell in cells if not str(cell).strip().isdecimal())
+        raise ValueError(f"{path}: {odd!r} is not a row number; tell the column of ids") from None
+
+
+def _pairs(columns, known, path):
+    from linkwise.constraints import Constraints
+
+    if not columns["kind"]:
+        return []
+    columns = columns | {name: _ids(columns[name], known, path) for name in ("id_a", "id_b")}
+    wanted = [name for name in ("id_a", "id_b", "kind", "weight") if name in columns]
+    try:
+        links = Constraints.from_table({name: columns[name] for name in wanted})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    return [[pair.a, pair.b, pair.sign, pair.weight] for pair in links]
+
+
+def _parts(rows, labels):
+    """Return the rows of each label; an empty label and -1 say nothing."""
+    parts: dict = {}
+    for row, label in zip(rows, labels, strict=True):
+        if str(label).strip() not in ("", "-1", "None", "nan"):
+            parts.setdefault(str(label).strip(), []).append(row)
+    return list(parts.values())
+
+
+def _log_drafts(columns, journal, path):
+    """Return the events of a log that a journal does not have, as drafts."""
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    data = journal.data
+    if data.named_by == "row" and any(row.get("data") != data.sha256 for row in rows):
+        raise ValueError(
+            f"{path} is a log about the rows of another file than {data.name}; only a log that "
+            "names ids can be used there"
+        )
+    own = journal.events()
+    seq_of_client = {event.client: event.seq for event in own}
+    state, seq_of, drafts = replay(own), {}, []
+    try:
+        for event in map(_event, rows):
+            if event.client in seq_of_client:
+                seq_of[event.seq] = seq_of_client[event.client]
+                continue
+            if event.kind in ("undo", "redo"):
+                target = seq_of[event.body["event"]]
+                if state.counts_now(target) != (event.kind == "undo"):
+                    continue  # already so here
+                event = event._replace(body={"event": target})
+            seq_of[event.seq] = state.n_events + 1
+            state.apply(event._replace(seq=state.n_events + 1))
+            drafts.append((event.kind, event.body, event.why, event.client, event.who, event.when))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: not a whole log ({error}); export it again") from error
+    return drafts
+
+
+def _event(row):
+    body = row["body"] if isinstance(row["body"], dict) else json.loads(restored(row["body"]))
+    text = [restored(row[name]) for name in ("who", "when", "why", "client")]
+    return Event(int(row["seq"]), row["kind"], checked_body(row["kind"], body), *text)

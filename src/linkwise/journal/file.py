@@ -1,0 +1,241 @@
+"""The project file: one SQLite database, and everything that can be wrong with it.
+
+    project  key, value                               what the answers speak of
+    events   seq, kind, body, who, at, why, client    the log; triggers refuse any change to a line
+
+The file is in WAL mode with synchronous=FULL: a commit is on the disk when it returns, and others
+may read meanwhile. Where the file system has no shared memory (some network folders) it is in
+DELETE mode with synchronous=EXTRA, which also syncs the folder. Closed in order it is one file
+in DELETE mode, to be copied, sent and read from a folder that is read-only.
+
+The writer holds a lock on a file beside it, NAME-lock. The system drops the lock when a process
+ends, however it ends; what is left of the file does no harm. It is not a lock on the database
+itself, since closing that would drop SQLite's own.
+"""
+
+import os
+import sqlite3
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+FORMAT = 1
+APPLICATION = 0x4C4E4B57  # "LNKW"
+WAIT = 5.0  # seconds to wait for a lock that another program should hold for a moment only
+SCHEMA = (
+    "CREATE TABLE project (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE events (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, "
+    "who TEXT NOT NULL, at TEXT NOT NULL, why TEXT NOT NULL, client TEXT NOT NULL UNIQUE)",
+    "CREATE TRIGGER events_stay BEFORE DELETE ON events "
+    "BEGIN SELECT RAISE(ABORT, 'events are never removed'); END",
+    "CREATE TRIGGER events_are_final BEFORE UPDATE ON events "
+    "BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
+    f"PRAGMA application_id = {APPLICATION}",
+    f"PRAGMA user_version = {FORMAT}",
+)
+
+
+class NotSaved(OSError):
+    """An event could not be written; nothing of it counts, and the same call may be tried again."""
+
+
+class InUse(OSError):
+    """Another program is writing to the project."""
+
+
+def primary(error):
+    """Return the kind of an SQLite error, such as sqlite3.SQLITE_FULL."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def sentence(error, path):
+    """Return what an SQLite error means for the person at the keyboard."""
+    remedies = {
+        sqlite3.SQLITE_FULL: "the disk is full; make room, and try again",
+        sqlite3.SQLITE_READONLY: "the file or its folder is read-only; allow writing, or copy it",
+        sqlite3.SQLITE_PERM: "not permitted; check who may read and write there",
+        sqlite3.SQLITE_BUSY: "another program has locked the file; close it, and try again",
+        sqlite3.SQLITE_LOCKED: "another program has locked the file; close it, and try again",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable",
+        sqlite3.SQLITE_CORRUPT: "the file is damaged; take a copy of it, or begin a new project",
+        sqlite3.SQLITE_NOTADB: "is not a linkwise project; name another file",
+        sqlite3.SQLITE_IOERR: "the disk does not take it; check that there is room, and try again",
+    }
+    return f"{path}: {remedies.get(primary(error), str(error))}"
+
+
+@contextmanager
+def in_words(path):
+    """Turn errors of SQLite into ones that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        wrong_file = primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+        raise (ValueError if wrong_file else OSError)(sentence(error, path)) from error
+
+
+def check_kind(path):
+    """Refuse a file that is not SQLite; an empty one is a project not begun."""
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it")
+    with open(path, "rb") as file:
+        head = file.read(16)
+    if head[:2] == b"PK":
+        raise ValueError(f"{path} is a saved model, not a project of answers; name another file")
+    if head and head != b"SQLite format 3\x00":
+        raise ValueError(f"{path} is not a linkwise project; name another file")
+
+
+def is_project(path):
+    """Tell whether a file is meant to be a project, by its name or by what it holds."""
+    if Path(path).suffix.lower() == ".linkwise":
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(16) == b"SQLite format 3\x00"
+    except OSError:
+        return False
+
+
+def _connect(path, mode):
+    uri = f"{Path(path).absolute().as_uri()}?{mode}"
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, check_same_thread=False, timeout=WAIT
+    )
+
+
+def is_new(db):
+    """Tell whether a database holds nothing yet."""
+    return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+
+
+def check_format(db, path):
+    """Refuse another program's database, and a newer version of ours."""
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise ValueError(f"{path} is a database of another program, not a linkwise project")
+    if version > FORMAT:
+        raise ValueError(
+            f"{path} was written by a newer linkwise (file format {version}, this one knows "
+            f"{FORMAT}); update linkwise to use it"
+        )
+    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise ValueError(f"{path}: the file is damaged ({found}); take a copy of it")
+
+
+def open_to_write(path):
+    """Return a connection that commits for good; a new file gets its tables."""
+    with in_words(path):
+        if os.path.exists(path):
+            check_kind(path)
+        db = _connect(path, "mode=rwc")
+        try:
+            if not is_new(db):
+                check_format(db, path)
+            _durable(db)
+            if is_new(db):
+                db.execute("BEGIN IMMEDIATE")
+                for statement in SCHEMA:
+                    db.execute(statement)
+                db.execute("COMMIT")
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def _durable(db):
+    """Make commits durable; WAL needs memory that processes share."""
+    try:
+        (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        if primary(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
+            raise
+        (mode,) = db.execute("PRAGMA journal_mode = DELETE").fetchone()
+    db.execute(f"PRAGMA synchronous = {'FULL' if mode == 'wal' else 'EXTRA'}")
+
+
+def close_to_one_file(db):
+    """Close a connection so that everything is in the one file, unless somebody is reading it."""
+    try:
+        db.execute("PRAGMA busy_timeout = 0")
+        db.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error:
+        pass  # the events are committed; the next who opens the file tidies it
+    finally:
+        db.close()
+
+
+def _mode_to_read(path):
+    """Return how a file can be read; rw also brings in what a killed writer left beside it."""
+    if os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+        return "mode=rw"
+    with open(path, "rb") as file:
+        in_wal_mode = file.read(20)[18:] == b"\2\2"
+    # WAL mode needs files beside the database; where there can be none, nobody writes either.
+    alone = in_wal_mode and not os.path.exists(f"{path}-wal")
+    return "mode=ro&immutable=1" if alone else "mode=ro"
+
+
+def open_to_read(path):
+    """Return a connection for reading, with or without a writer at work."""
+    check_kind(path)
+    with in_words(path):
+        db = _connect(path, _mode_to_read(path))
+        try:
+            db.execute("PRAGMA query_only = ON")
+            if is_new(db):
+                raise ValueError(f"{path} is empty: a project not begun, or another file")
+            check_format(db, path)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def _lock(fd):
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def take_lock(path):
+    """Return the lock of the one writer of a project, or raise InUse."""
+    beside = f"{os.path.realpath(path)}-lock"
+    while True:
+        try:
+            fd = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise OSError(
+                f"{path}: its folder cannot be written to ({error.strerror}); choose another"
+            ) from error
+        try:
+            _lock(fd)
+        except (BlockingIOError, PermissionError) as error:
+            os.close(fd)
+            raise InUse(f"{path} is in use by another linkwise; close that one first") from error
+        except OSError as error:
+            os.close(fd)
+            raise OSError(
+                f"{path}: its folder takes no locks ({error.strerror}); choose another"
+            ) from error
+        # The holder before us may have removed the file between our open and our lock.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(fd), os.stat(beside)):
+                return fd
+        os.close(fd)
+
+
+def drop_lock(path, fd):
+    """Give the lock back."""
+    with suppress(OSError):  # Windows removes no open file; a name left behind does no harm
+        os.unlink(f"{os.path.realpath(path)}-lock")
+    os.close(fd)
