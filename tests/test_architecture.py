@@ -16,8 +16,8 @@ ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
     "exceptions", "blocks", "linalg", "constraints", "graph", "kernel", "embedding", "partition",
-    "evaluate", "_check", "estimators", "choice", "saving", "datasets", "plot", "demo", "tables",
-    "bench", "cli", "__main__",
+    "evaluate", "_check", "estimators", "choice", "query", "saving", "journal", "datasets", "plot",
+    "demo", "tables", "segment", "desk", "terminal", "app", "bench", "cli", "__main__",
 ]  # fmt: skip
 
 
@@ -71,7 +71,10 @@ def test_every_room_says_what_it_is_and_documents_what_it_gives():
         "evaluate",
         "linalg",
         "choice",
+        "query",
         "saving",
+        "journal",
+        "segment",
     ):
         module = getattr(linkwise, name)
         assert module.__doc__

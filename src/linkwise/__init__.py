@@ -85,7 +85,8 @@ _HOME = {
 }
 _ROOMS = (
     "bench", "blocks", "choice", "constraints", "datasets", "embedding", "estimators", "evaluate",
-    "exceptions", "graph", "kernel", "linalg", "partition", "plot", "saving",
+    "exceptions", "graph", "journal", "kernel", "linalg", "partition", "plot", "query", "saving",
+    "segment",
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022  (the order of use)

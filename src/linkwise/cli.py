@@ -1,4 +1,4 @@
-"""The command line: fit, check, methods, demo, bench.
+"""The command line: fit, check, label, export, segment, methods, demo, bench, datasets.
 
 Exit codes: 0, 2 a wrong command line, 3 wrong data, 4 links that cannot all hold (--strict).
 NumPy is imported inside the commands, so that --help and --version are quick.
@@ -47,6 +47,7 @@ REMEDIES = {
     IsADirectoryError: "is a folder; name a file",
     PermissionError: "not permitted; check who may read and write there",
 }
+PAPERS = ("ccskl", "kernel", "propagation", "csc")
 OUTPUTS = (".csv", ".tsv", ".npy")
 SHOWN = 5  # violations in a summary
 LIKELY = 0.5  # probability from which on a link is called wrong
@@ -105,7 +106,12 @@ def parser():
 
     def add_columns(added):
         add = added.add_argument
-        add("--id-column", metavar="C", help="column of ids, by name or number; links name them")
+        add(
+            "--id-column",
+            "--id",
+            metavar="C",
+            help="column of ids, by name or number; links name them",
+        )
         add(
             "--columns",
             metavar="A,B",
@@ -121,7 +127,7 @@ def parser():
     added = command(fit)
     add = added.add_argument
     add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or - for csv on stdin")
-    add("--links", metavar="LINKS", help=".csv, .tsv or .jsonl file, or -")
+    add("--links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
     add("-k", type=whole(1), metavar="K", help="number of clusters; default: chosen by the data")
     add(
         "--method",
@@ -153,11 +159,51 @@ def parser():
 
     added = command(check)
     add = added.add_argument
-    add("links", metavar="LINKS", help=".csv, .tsv or .jsonl file, or -")
+    add("links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
     add("--data", metavar="DATA", help="the points, to check that links name them")
     add("-k", type=whole(1), metavar="K", help="number of clusters the links must fit in")
     add_columns(added)
     add_judgement(added)
+
+    added = command(label)
+    add = added.add_argument
+    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file")
+    add("--terminal", action="store_true", help="ask in this terminal, not on a page")
+    add("--project", metavar="FILE", help="where answers are kept; default DATA with .linkwise")
+    add("--text", metavar="C", help="column of texts to cluster by")
+    add("--image", metavar="C", help="column of names of image files to cluster by")
+    add("-k", type=whole(1), metavar="K", help="number of clusters; default: found on the way")
+    add_columns(added)
+    add("--standardize", action="store_true", default=None, help="scale columns of numbers alike")
+    add("--seed", type=whole(0, 2**32 - 1), metavar="N", help="default 0")
+    add("--port", type=whole(1, 65535), metavar="N", help="of the page; default a free one")
+    add("--no-browser", dest="browser", action="store_false", help="only print the address")
+    add("--host", metavar="H", help="address to listen on; default this machine alone")
+    add("--token", metavar="T", help="what other machines must show to come in, with --host")
+    add("--import", dest="table", metavar="FILE", help="add links, labels or a log, ask nothing")
+
+    added = command(export)
+    add = added.add_argument
+    add("project", metavar="PROJECT", help="a .linkwise file")
+    add("-o", dest="output", required=True, metavar="FILE", help=".csv, .tsv, .jsonl or .parquet")
+    what = added.add_mutually_exclusive_group()
+    what.add_argument("--labels", metavar="DATA", help="cluster DATA by the answers, write labels")
+    what.add_argument("--log", action="store_true", help="write every event, undone ones too")
+    add("--force", action="store_true", help="overwrite the output")
+
+    added = command(segment)
+    add = added.add_argument
+    add("image", metavar="IMAGE", help="a JPEG, PNG, WebP, TIFF or BMP file")
+    add("--regions", type=whole(1, 255), metavar="K", help="default one for each colour of strokes")
+    add("--superpixels", type=whole(2, 3000), metavar="N", help="pieces; default about 500")
+    add("--project", metavar="FILE", help="where strokes are kept; default IMAGE with .linkwise")
+    add("--strokes", metavar="FILE", help="strokes from a .json file instead, with -o")
+    add("-o", dest="output", metavar="FILE", help="write the mask, .png or .npy, and open no page")
+    add("--force", action="store_true", help="overwrite the output")
+    add("--port", type=whole(1, 65535), metavar="N", help="of the page; default a free one")
+    add("--no-browser", dest="browser", action="store_false", help="only print the address")
+    add("--host", metavar="H", help="address to listen on; default this machine alone")
+    add("--token", metavar="T", help="what other machines must show to come in, with --host")
 
     added = command(methods)
     added.add_argument("--json", action="store_true", help="print a JSON list")
@@ -197,6 +243,32 @@ def parser():
     add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
     add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
     add("--limit", type=whole(1), default=120, metavar="S", help="seconds a fit may take")
+
+    added = command(queries, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
+    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
+    add("--strategies", nargs="+", metavar="NAME", help="run these and random pairs alone")
+    add("--draws", type=whole(1), metavar="N", help="runs of each; default 5, 1 with --quick")
+    add("--quick", action="store_true", help="1 draw instead of 5")
+    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
+    add("--limit", type=whole(1), default=1800, metavar="S", help="seconds a run may take")
+
+    added = command(papers, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
+    add("--paper", choices=PAPERS, metavar="NAME", help=f"one of {', '.join(PAPERS)}; default all")
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; see linkwise datasets")
+    add("--quick", action="store_true", help="fewer draws and numbers of pairs: half an hour")
+    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 20, 3 with --quick")
+    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
+    add("--limit", type=whole(1), default=3600, metavar="S", help="seconds a cell may take")
+
+    added = command(datasets)
+    add = added.add_argument
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default LINKWISE_DATA")
+    add("--json", action="store_true", help="print a JSON list")
     return top
 
 
@@ -218,7 +290,7 @@ def streams(args):
 
 def read_both(args):
     """Return (points, links) of the files named, None for one that is not."""
-    from linkwise.tables import map_points, read_links, read_points
+    from linkwise.tables import map_points, read_points
 
     if args.data == "-" and args.links == "-":
         raise UsageError("DATA and LINKS are both -; standard input is one of them only")
@@ -229,7 +301,7 @@ def read_both(args):
         points = read_points(args.data, id_column=args.id_column, columns=args.columns)
     if args.links is not None:
         try:
-            links = read_links(args.links)
+            links = read_answers(args, points)
         except (TypeError, ValueError, RecursionError) as error:
             file = "standard input" if args.links == "-" else args.links
             place = "" if str(error).startswith(file) else f"{file}: "
@@ -237,6 +309,20 @@ def read_both(args):
     if points and links:
         check_ends(links, points, args)
     return points, links
+
+
+def read_answers(args, points):
+    """Return the links in a table, or those that the answers of a project are."""
+    from linkwise.journal import check_rows, is_project, read_project, restored_links
+    from linkwise.tables import read_links
+
+    if args.links == "-" or not is_project(args.links):
+        links = read_links(args.links)
+        return links if points is None else restored_links(links, points.ids or ())
+    project = read_project(args.links)
+    if points is not None:
+        check_rows(args.links, project.data, args.data, len(points.X), ids=points.ids is not None)
+    return project.state.constraints()
 
 
 def check_ends(links, points, args):
@@ -485,6 +571,95 @@ def findings(report, k):
     return "\n".join(lines).format(within=within, **report)
 
 
+def label(args):
+    """Ask about pairs of rows and keep the answers."""
+    from linkwise.desk.project import (
+        KEPT,
+        default_project,
+        import_table,
+        open_project,
+        settings_of,
+    )
+
+    if args.data == "-":
+        raise UsageError("DATA is -, but standard input is where answers come from; name a file")
+    project = args.project or default_project(args.data)
+    settings = settings_of(project, {name: getattr(args, name) for name in KEPT})
+    if args.table is None and args.terminal:
+        from linkwise.terminal.project import label_in_terminal
+
+        return label_in_terminal(args.data, project, settings)
+    if args.table is None:
+        from linkwise.app.label import label_in_browser
+
+        where = {name: getattr(args, name) for name in ("host", "port", "token")}
+        return label_in_browser(args.data, project, settings, browser=args.browser, **where)
+    items, journal = open_project(args.data, project, settings)
+    with journal:
+        print(import_table(args.table, items, journal), file=sys.stderr)
+    return 0
+
+
+def export(args):
+    """Write the links, the labels or the log of a project to a table."""
+    from linkwise.desk.project import export as write
+    from linkwise.journal.exports import check_format
+    from linkwise.tables import check_output
+
+    if os.path.realpath(args.output) in (
+        os.path.realpath(p) for p in (args.project, args.labels) if p
+    ):
+        raise UsageError(f"-o {args.output} is what is read; name another file")
+    check_format(args.output)
+    check_output(args.output, force=args.force)
+    print(write(args.project, args.output, labels_of=args.labels, log=args.log), file=sys.stderr)
+    return 0
+
+
+def segment(args):
+    """Cut a picture into regions by strokes drawn on it."""
+    from linkwise.segment.project import KEPT, default_project, segment_file, settings_of
+
+    project = args.project or default_project(args.image)
+    if args.output is None and args.strokes is not None:
+        raise UsageError("--strokes needs -o FILE, where the mask goes; without both a page opens")
+    if args.strokes is not None and args.project is not None:
+        raise UsageError("strokes come from --strokes or from --project; name one of them")
+    given = {name: getattr(args, name) for name in KEPT}
+    if args.strokes is not None:
+        project, settings = None, given
+    else:
+        settings = settings_of(project, given)
+    if args.output is not None:
+        return write_regions(args, segment_file, project, settings)
+    from linkwise.app.server import need_starlette
+
+    need_starlette()
+    from linkwise.app.segment_routes import segment_in_browser
+
+    where = {name: getattr(args, name) for name in ("host", "port", "token")}
+    return segment_in_browser(args.image, project, settings, browser=args.browser, **where)
+
+
+def write_regions(args, write, project, settings):
+    """Write the mask of a picture without a page."""
+    from linkwise.segment.masks import check_format
+    from linkwise.tables import check_output
+
+    read = [os.path.realpath(p) for p in (args.image, args.strokes, project) if p]
+    if os.path.realpath(args.output) in read:
+        raise UsageError(f"-o {args.output} is what is read; name another file")
+    check_format(args.output)
+    check_output(args.output, force=args.force)
+    if project is not None and args.project is None and not os.path.exists(project):
+        project = None
+    told = write(
+        args.image, args.output, strokes=args.strokes, project=project, settings=settings
+    )
+    print(told, file=sys.stderr)
+    return 0
+
+
 def describe(name):
     """Return what there is to know of a method, from its class."""
     cls = method_class(name)
@@ -505,16 +680,21 @@ def describe(name):
     }
 
 
+def print_table(rows):
+    """Print dicts with the same keys as a table."""
+    table = [list(rows[0]), *(["" if v is None else str(v) for v in r.values()] for r in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        print("  ".join(map(str.ljust, row, widths)).rstrip())
+
+
 def methods(args):
     """List the methods."""
     rows = [describe(name) for name in METHODS | TRANSFORMERS]
     if args.json:
         print(json.dumps(rows))
         return 0
-    table = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        print("  ".join(map(str.ljust, row, widths)).rstrip())
+    print_table(rows)
     return 0
 
 
@@ -555,6 +735,41 @@ def quality(args):
         except ValueError as error:
             raise UsageError(f"--methods: {error}") from None
     run(options, args.out)
+    return 0
+
+
+def queries(args):
+    """Measure how many answers each strategy of asking needs."""
+    from linkwise.bench.queries import Options, run
+    from linkwise.query import STRATEGIES
+
+    unknown = [name for name in args.strategies or () if name not in STRATEGIES]
+    if unknown:
+        raise UsageError(f"--strategies {unknown[0]}: expected some of {', '.join(STRATEGIES)}")
+    run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
+    return 0
+
+
+def papers(args):
+    """Re-run the experiments of the four papers and judge their claims."""
+    from linkwise.bench.papers.run import Options, run
+
+    run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
+    return 0
+
+
+def datasets(args):
+    """List the data sets: what is there, and how to get the rest."""
+    from linkwise.datasets import folder_of, listing
+
+    folder = folder_of(args.data)
+    if folder is not None and not folder.is_dir():
+        raise ValueError(f"{folder} is no folder; name one with sets as NAME.npz by --data")
+    rows = listing(data=args.data)
+    if args.json:
+        print(json.dumps(rows))
+        return 0
+    print_table(rows)
     return 0
 
 

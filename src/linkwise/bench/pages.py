@@ -21,7 +21,7 @@ th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid var(
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
   background: var(--page); }
 th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
-td.words { text-align: left; white-space: normal; }
+.words { text-align: left; white-space: normal; }
 svg { max-width: 100%; height: auto; }
 code { background: var(--code); padding: 0 .2rem; }
 """
@@ -76,14 +76,21 @@ def is_number(text):
     return not any(char.isalpha() for char in text)
 
 
+def holds_words(column):
+    """Tell whether most cells of a column that are not empty are words."""
+    filled = [text for text in column if text]
+    return 2 * sum(not is_number(text) for text in filled) > len(filled)
+
+
 def html_table(block):
-    """Return the lines of a table."""
+    """Return the lines of a table: words from the left, numbers to the right."""
+    words = [holds_words(column) for column in zip(*block.rows, strict=True)]
 
     def row(cells, tag):
         found = []
         for place, text in enumerate(cells):
-            words = ' class="words"' if tag == "td" and place and not is_number(text) else ""
-            found.append(f"<{tag}{words}>{in_line(text)}</{tag}>")
+            kind = ' class="words"' if place and words and words[place] else ""
+            found.append(f"<{tag}{kind}>{in_line(text)}</{tag}>")
         return "<tr>" + "".join(found) + "</tr>"
 
     head, body = row(block.head, "th"), [row(cells, "td") for cells in block.rows]

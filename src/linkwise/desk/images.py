@@ -1,0 +1,75 @@
+"""Pictures in files that a column names: found, and made into points.
+
+A name is a path below the folder of the table, so that a table from elsewhere cannot show other
+files of this machine. What is served is told by the first bytes of a file, not by its name.
+
+Images become points by their colours at 16 x 16 places and the singular vectors of these.
+"""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.exceptions import MissingExtra
+
+SIDE = 16  # places across
+DIMENSIONS = 50
+LARGEST = 50_000_000  # bytes of a file, pixels of a picture
+KINDS = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+
+
+def image_file(name, table):
+    """Return the path of an image that a table names, or refuse it."""
+    folder = os.path.realpath(Path(table).parent)
+    try:
+        path = os.path.realpath(os.path.join(folder, name))
+        inside = os.path.commonpath([folder, path]) == folder and os.path.isfile(path)
+    except ValueError:  # a NUL in the name, or another drive
+        inside = False
+    if not inside:
+        raise ValueError(f"{table}: {name!r} is no file below the folder of the table")
+    if os.path.getsize(path) > LARGEST:
+        raise ValueError(f"{table}: the image {name!r} has more than {LARGEST:,} bytes")
+    return path
+
+
+def kind_of(raw):
+    """Return the type of an image by its first bytes, or None."""
+    if raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in KINDS.items() if raw.startswith(start)), None)
+
+
+def _colours(path, name, table):
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        try:
+            with Image.open(path, formats=("PNG", "JPEG", "GIF", "WEBP")) as picture:
+                if picture.width * picture.height > LARGEST:
+                    raise ValueError(f"{picture.width} x {picture.height} pixels are too many")
+                picture.draft("RGB", (4 * SIDE, 4 * SIDE))
+                small = picture.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
+        except Exception as error:  # a broken picture may fail anywhere, and with anything
+            raise ValueError(f"{table}: {name!r} is not a readable picture ({error})") from error
+    return np.asarray(small, dtype=np.float64).ravel() / 255
+
+
+def image_points(names, table):
+    """Return the images that a table names as points, (n, d)."""
+    try:
+        import PIL  # noqa: F401
+    except ImportError:
+        raise MissingExtra("Pillow", "image") from None
+    X = np.array([_colours(image_file(name, table), name, table) for name in names])
+    X -= X.mean(axis=0)
+    U, s, _ = np.linalg.svd(X, full_matrices=False)
+    return U[:, :DIMENSIONS] * s[:DIMENSIONS]

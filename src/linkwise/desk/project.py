@@ -1,0 +1,102 @@
+"""A data file and its project: opened together, clustered, exported."""
+
+import os
+from pathlib import Path
+
+from linkwise.desk.items import read_items
+from linkwise.journal import (
+    Journal,
+    check_data,
+    describe,
+    read_project,
+    read_table,
+    write_labels,
+    write_links,
+    write_log,
+)
+
+KEPT = (
+    "id_column",
+    "columns",
+    "text",
+    "image",
+    "k",
+    "seed",
+    "standardize",
+)  # settings of a project
+
+
+def default_project(data):
+    """Return the name of the project of a data file: beside it, with the suffix .linkwise."""
+    return str(Path(data).with_suffix(".linkwise"))
+
+
+def settings_of(path, given):
+    """Return the settings to use: those given, else those of the project, else None."""
+    kept = {}
+    if os.path.exists(path) and os.path.getsize(path):
+        kept = read_project(path).settings
+    if kept and given["id_column"] not in (None, kept.get("id_column")):
+        column = kept.get("id_column")
+        named = "row number" if column is None else f"the column {column!r}"
+        raise ValueError(f"{path} names rows by {named}; leave --id out, or begin another project")
+    return {name: kept.get(name) if given[name] is None else given[name] for name in KEPT}
+
+
+def open_project(data, path, settings):
+    """Return (Items, Journal): the data, and the log of answers about them, made if new."""
+    reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
+    items = read_items(data, standardize=bool(settings["standardize"]), **reading)
+    if settings["k"] is not None and settings["k"] > len(items.X):
+        raise ValueError(f"{data} has {len(items.X)} rows, too few for {settings['k']} clusters")
+    described = describe(data, len(items.X), ids=items.ids is not None)
+    journal = Journal(path, data=described, ids=items.ids)
+    try:
+        journal.configure(**settings)
+    except BaseException:
+        journal.close()
+        raise
+    return items, journal
+
+
+def import_table(path, items, journal):
+    """Add a table of links, labels or a log to a project; return what came of it in words."""
+    before = journal.state.n_events
+    drafts = read_table(path, journal, ids=items.ids)
+    journal.extend(drafts)
+    new = journal.state.n_events - before
+    pairs = len(journal.state.pairs)
+    if not new:
+        return f"{path}: nothing new; all of it is in the project already"
+    return f"{path}: {new} event(s) added; {pairs} links count now"
+
+
+def cluster(data, path):
+    """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
+    from linkwise.choice import LinkClustering
+
+    project = read_project(path)
+    settings = {name: project.settings.get(name) for name in KEPT}
+    reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
+    items = read_items(data, standardize=bool(settings["standardize"]), **reading)
+    check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
+    model = LinkClustering(settings["k"], random_state=settings["seed"] or 0)
+    links = project.state.constraints()
+    return items, model.fit_predict(items.X, constraints=links, sample_id=items.ids)
+
+
+def export(path, output, *, labels_of=None, log=False):
+    """Write what a project holds to a table; return what was written in words."""
+    project = read_project(path)
+    if labels_of is not None:
+        items, labels = cluster(labels_of, path)
+        label_of = {items.name(row): label for row, label in enumerate(labels.tolist())}
+        write_labels(output, labels, items.ids, project.state.cluster_names(label_of))
+        return f"{output}: {len(labels)} rows in {len(set(label_of.values()))} clusters"
+    if log:
+        write_log(output, project)
+        return f"{output}: {len(project.events)} events"
+    write_links(output, project.state)
+    unsure = project.state.counts["unsure"]
+    left_out = f"; {unsure} answer(s) unsure are in the log alone, --log" if unsure else ""
+    return f"{output}: {len(project.state.pairs)} links{left_out}"

@@ -1,0 +1,42 @@
+"""Texts in which nothing is a command, their words, and where two of them differ.
+
+Every character that moves a cursor, colours, rings, hides or turns the direction of writing is
+shown by its number instead.
+"""
+
+import re
+from difflib import SequenceMatcher
+
+JOINERS = "\u200c\u200d"  # part of the writing of several languages
+COMPARED = 400  # words of a text that are compared
+LONGEST = 20_000  # characters of a text that are looked at
+
+
+def _shown(char):
+    if char.isspace():
+        return " "
+    if char.isprintable() or char in JOINERS:
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def clean(text):
+    """Return a text on one line in which nothing is a command to a terminal."""
+    text = str(text)[:LONGEST]
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def words(text):
+    """Return the words of a text, clean."""
+    return re.findall(r"\S+", clean(text))
+
+
+def differences(first, second):
+    """Return which words of two lists the other does not have in its place, two lists of bool."""
+    matcher = SequenceMatcher(None, first[:COMPARED], second[:COMPARED], autojunk=False)
+    marks = [True] * len(first), [True] * len(second)
+    for a, b, size in matcher.get_matching_blocks():
+        marks[0][a : a + size] = [False] * size
+        marks[1][b : b + size] = [False] * size
+    return marks

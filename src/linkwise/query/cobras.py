@@ -1,0 +1,162 @@
+"""Super-instances, split and merged: COBRAS [1]. The number of clusters is not needed.
+
+A super-instance is a set of points that stand together, with the one nearest to its mean to speak
+for it; a cluster is a set of super-instances. The largest super-instance is split in 2^d parts:
+halves of halves are compared until two are the same, d cuts down. Then the clusters whose
+super-instances are nearest are compared, and merged if they are the same, until no two are left
+that could be. And so on, until all super-instances are single points.
+
+The procedure is a generator: it yields a pair and is sent an answer. What the answers imply is
+answered without a question. A "don't know" counts as "different", for now.
+
+[1] Van Craenendonck, Dumancic, Van Wolputte & Blockeel, COBRAS: interactive clustering with
+    pairwise queries, IDA 2018.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+
+from linkwise.blocks.executor import one_thread
+from linkwise.query.state import Question
+
+DEEPEST = 8  # halves of halves
+MOST_PARTS = 64
+
+
+class Instance(NamedTuple):
+    members: np.ndarray  # points
+    speaker: int  # a point
+
+
+def _instance(X, members):
+    gap = ((X[members] - X[members].mean(axis=0)) ** 2).sum(axis=1)
+    return Instance(members, int(members[np.argmin(gap)]))
+
+
+def split(X, members, parts, seed):
+    """Return instances that members fall in by k-means; one if they are all alike."""
+    parts = min(parts, len(np.unique(X[members], axis=0)))
+    if parts < 2:
+        return [_instance(X, members)]
+    with one_thread():
+        labels = KMeans(parts, n_init=3, random_state=seed).fit(X[members]).labels_
+    return [_instance(X, members[labels == c]) for c in range(parts) if (labels == c).any()]
+
+
+class Cobras:
+    """The procedure, and the clusters that it has come to.
+
+    Attributes
+    ----------
+    clusters : list of lists of Instance, after the last round of merging
+    """
+
+    def __init__(self, X, points, seed):
+        self.X, self.seed = X, seed
+        self.clusters = [[_instance(X, points)]]
+
+    def labels(self, n):
+        """Return the cluster of every point (n,); -1 for those that it is not about."""
+        out = np.full(n, -1)
+        for c, cluster in enumerate(self.clusters):
+            for instance in cluster:
+                out[instance.members] = c
+        return out
+
+    def _depth(self, instance):
+        """Yield pairs; return how many times the instance is to be halved."""
+        depth = 0
+        while depth < DEEPEST and len(instance.members) > 1:
+            halves = split(self.X, instance.members, 2, self.seed)
+            if len(halves) < 2 or (yield halves[0].speaker, halves[1].speaker):
+                break
+            depth += 1
+            instance = max(halves, key=lambda half: len(half.members))
+        return max(depth, 1)
+
+    def _merged(self, clusters):
+        """Yield pairs; return the clusters after all that are the same have been merged."""
+        flat = np.array([one.speaker for cluster in clusters for one in cluster])
+        of = np.repeat(np.arange(len(clusters)), [len(cluster) for cluster in clusters])
+        instances = [one for cluster in clusters for one in cluster]
+        D = cdist(self.X[flat], self.X[flat])  # infinite within clusters and where they differ
+        D[of[:, None] == of] = np.inf
+        apart = np.zeros(D.shape, dtype=bool)
+        while np.isfinite(D).any():
+            a, b = np.unravel_index(np.argmin(D), D.shape)
+            first, second = of == of[a], of == of[b]
+            if (yield int(flat[a]), int(flat[b])):
+                both = first | second
+                of[both] = of[a]
+                differ = apart[both].any(axis=0)
+                D[np.ix_(both, both)] = np.inf
+            else:
+                both, differ = first, second
+            for rows, columns in ((both, differ), (differ, both)):
+                D[np.ix_(rows, columns)] = np.inf
+                apart[np.ix_(rows, columns)] = True
+        return [[instances[i] for i in np.flatnonzero(of == c)] for c in np.unique(of)]
+
+    def run(self):
+        """Yield pairs until every super-instance is a single point, or of equal points."""
+        whole: set = set()  # speakers of instances that cannot be split
+        while True:
+            candidates = [
+                (len(one.members), -c, -i)
+                for c, cluster in enumerate(self.clusters)
+                for i, one in enumerate(cluster)
+                if len(one.members) > 1 and one.speaker not in whole
+            ]
+            if not candidates:
+                return
+            _, c, i = max(candidates)
+            chosen = self.clusters[-c][-i]
+            depth = yield from self._depth(chosen)
+            parts = min(2**depth, MOST_PARTS, len(chosen.members))
+            pieces = split(self.X, chosen.members, parts, self.seed)
+            if len(pieces) < 2:
+                whole.add(chosen.speaker)
+                continue
+            rest = [[one for one in cluster if one is not chosen] for cluster in self.clusters]
+            rest = [cluster for cluster in rest if cluster]
+            self.clusters = yield from self._merged(rest + [[piece] for piece in pieces])
+
+
+class Running(NamedTuple):
+    procedure: Cobras
+    generator: object
+    pair: tuple | None  # that it waits for
+
+
+def _started(state):
+    procedure = Cobras(state.scene.features, state.scene.core, state.scene.seed)
+    generator = procedure.run()
+    return Running(procedure, generator, next(generator, None))
+
+
+def advance(state):
+    """Return the procedure as far as the answers carry it."""
+    known = state.known
+    procedure, generator, pair = state.memo.get("cobras") or _started(state)
+    while pair is not None and not known.is_open(*pair):
+        told = known.answers.get(tuple(sorted(pair)))
+        same = known.relation(*pair) if told is None else told
+        try:
+            pair = generator.send(bool(same))
+        except StopIteration:
+            pair = None
+    state.memo["cobras"] = Running(procedure, generator, pair)
+    return state.memo["cobras"]
+
+
+def super_instances(state, n):
+    """Return the pair that COBRAS asks next; it knows of one at a time."""
+    pair = advance(state).pair
+    if pair is None:
+        return []
+    return [
+        Question(pair[0], pair[1], "Each speaks for a group of points; are the groups the same?")
+    ]

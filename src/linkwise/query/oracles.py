@@ -1,0 +1,107 @@
+"""Who answers: a table of labels, a person, or any function of two rows.
+
+An oracle is a function of a list of pairs (a, b) that returns a list of answers, each True, False
+or None for "don't know". `run` puts a session and an oracle together.
+"""
+
+import numpy as np
+
+
+class OutOfBudget(Exception):
+    """An oracle was asked more than it may answer."""
+
+
+class Oracle:
+    """Answers from a function, as many as the budget allows, some of them wrong.
+
+    Parameters
+    ----------
+    function : callable (a, b) -> True, False or None
+        None: it does not know.
+    budget : int or None, questions that may be asked
+    error : float in [0, 1], share of the answers that are turned round
+    random_state : int
+        Whether an answer about a pair is wrong depends on this and the pair alone.
+    batch : bool
+        Whether the function takes a list of pairs and returns a list of answers.
+
+    Attributes
+    ----------
+    asked : int
+    """
+
+    def __init__(self, function, *, budget=None, error=0.0, random_state=0, batch=False):
+        if not 0 <= error <= 1:
+            raise ValueError(f"error={error!r}: expected a share in 0..1")
+        if budget is not None and budget < 0:
+            raise ValueError(f"budget={budget!r}: expected None or a number of questions")
+        self.function, self.budget, self.error = function, budget, error
+        self.random_state, self.batch, self.asked = random_state, batch, 0
+
+    @property
+    def left(self):
+        """Return how many questions may still be asked, infinity without a budget."""
+        return float("inf") if self.budget is None else self.budget - self.asked
+
+    def _turned(self, a, b):
+        if self.error == 0:
+            return False
+        rng = np.random.default_rng([self.random_state, min(a, b), max(a, b)])
+        return bool(rng.random() < self.error)
+
+    def __call__(self, pairs):
+        """Return one answer for every pair (a, b)."""
+        pairs = [(int(a), int(b)) for a, b in pairs]
+        if len(pairs) > self.left:
+            raise OutOfBudget(f"{len(pairs)} questions, but only {self.left} may be asked")
+        self.asked += len(pairs)
+        found = self.function(pairs) if self.batch else [self.function(a, b) for a, b in pairs]
+        if len(found) != len(pairs):
+            raise ValueError(f"the oracle gave {len(found)} answers to {len(pairs)} questions")
+        return [
+            None if same is None else bool(same) != self._turned(a, b)
+            for (a, b), same in zip(pairs, found, strict=True)
+        ]
+
+
+def label_oracle(y, **options):
+    """Return an Oracle that knows the labels y (n,); -1 or None: it does not know."""
+    y = np.asarray(y)
+
+    def same(a, b):
+        if y[a] in (-1, None) or y[b] in (-1, None):
+            return None
+        return bool(y[a] == y[b])
+
+    return Oracle(same, **options)
+
+
+def person(ask, **options):
+    """Return an Oracle that puts each pair to a person.
+
+    Parameters
+    ----------
+    ask : callable (a, b) -> text; "s" or "same", "d" or "different", all else is "don't know"
+    """
+    words = {"s": True, "same": True, "d": False, "different": False}
+    return Oracle(lambda a, b: words.get(str(ask(a, b)).strip().lower()), **options)
+
+
+def run(session, oracle, *, batch=1, until_enough=False):
+    """Ask and answer until nothing is left to ask or the budget is spent; return the session.
+
+    Parameters
+    ----------
+    session : Session
+    oracle : Oracle
+    batch : int, questions at a time
+    until_enough : bool, whether to stop when the session says that more would change little
+    """
+    while oracle.left > 0:
+        questions = session.ask(int(min(batch, oracle.left)))
+        if not questions or (until_enough and session.progress().enough):
+            break
+        answers = oracle([question[:2] for question in questions])
+        for question, same in zip(questions, answers, strict=True):
+            session.tell(question.a, question.b, same)
+    return session

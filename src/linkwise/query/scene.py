@@ -1,0 +1,109 @@
+"""All that is worked out from the points once, before any question.
+
+The points are seen as LinkClustering sees them (``choice``): some views, a graph and a kernel in
+each. Beyond ``MOST`` points the models are learnt from a sample, the core; questions are about
+points of the core, and all others are placed by the models. Then the time for a question does
+not grow with the number of points, but for the labels: O(n r k).
+"""
+
+import warnings
+from functools import cached_property
+
+import numpy as np
+
+from linkwise.blocks.executor import one_thread
+from linkwise.blocks.rows import row_blocks
+from linkwise.blocks.sampling import content_sample
+from linkwise.choice import count, learners, views
+from linkwise.choice.starts import plain_partitions
+from linkwise.embedding.spectral import unit_rows
+from linkwise.evaluate import adjusted_rand_index
+
+MOST = 2_000  # points that are learnt from
+VIEWS = ("given", "scaled")
+KINDS = ("graph", "near")
+VECTORS = 100  # of a learner, those that are smoothed least
+
+
+def leading(learner):
+    """Return the places of the vectors of a learner that are kept, ascending."""
+    shrink = learner.shrink[len(learner.shrink) // 2]
+    return np.sort(np.argsort(-shrink, kind="stable")[:VECTORS])
+
+
+class Scene:
+    """The points, as the engine sees them.
+
+    Attributes
+    ----------
+    n : int
+    core : int array (c,), ascending, the points that are learnt from and asked about
+    views : list of View of the core
+    learners : list of Smoother of the core
+    features : array (n, d), all points in the last view
+    U : list of float32 arrays (n, r), all points in the basis of each learner
+    """
+
+    def __init__(self, X, *, seed):
+        self.n, self.seed = X.shape[0], seed
+        with one_thread():
+            rng = np.random.default_rng([seed, 1])
+            whole = self.n <= MOST
+            self.core = np.arange(self.n) if whole else np.sort(content_sample(X, MOST, rng))
+            self.views = views.views(X[self.core], kinds=VIEWS, seed=seed)
+            last = self.views[-1]
+            self.features = last.X if whole else self._seen(X, last)
+            self.learners: list = []
+            self.U: list = []
+            for one in learners.make_learners(self.views, KINDS, seed):
+                kept = leading(one)
+                U = one.U[:, kept]
+                self.U.append(U if whole else self._placed(X, one, kept))
+                self.learners.append(one._replace(U=U, shrink=one.shrink[:, kept]))
+            self._partitions: dict = {}
+            self._positions: dict = {}
+
+    def _seen(self, X, view):
+        parts = row_blocks(self.n, max(X.shape[1], 1000))
+        return np.concatenate([views.place(view, X[part]) for part in parts])
+
+    def _placed(self, X, learner, kept):
+        view, out = self.views[learner.view], np.empty((self.n, len(kept)), np.float32)
+        for part in row_blocks(self.n, max(X.shape[1], 1000)):
+            out[part] = learners.place(learner, views.place(view, X[part]))[:, kept]
+        out[self.core] = learner.U[:, kept]
+        return out
+
+    @cached_property
+    def likely_count(self):
+        """Return the number of clusters of the largest silhouette."""
+        most = min(10, len(self.core) - 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = count.by_silhouette(self.views, least=2, most=most, seed=self.seed)
+        return max(found, key=lambda k: (found[k], -k), default=1)
+
+    def positions(self, k):
+        """Return all points in the smoothest directions of every graph, (n, r), made once."""
+        if k not in self._positions:
+            graphs = [
+                U for one, U in zip(self.learners, self.U, strict=True) if one.name == "graph"
+            ]
+            Z = np.hstack([unit_rows(U[:, :k]) for U in graphs]) / np.sqrt(len(graphs))
+            self._positions[k] = Z
+        return self._positions[k]
+
+    def partitions(self, k):
+        """Return partitions of the core, labels (c,), in k clusters, made once for every k.
+
+        Those that agree most with the others come first.
+        """
+        if k not in self._partitions:
+            with warnings.catch_warnings():  # fewer distinct points than clusters are no harm
+                warnings.simplefilter("ignore")
+                found = plain_partitions(self.views, self.learners, k, self.seed)
+            found = [labels for name, labels in found.items() if not name.startswith("fine")]
+            agreement = [sum(adjusted_rand_index(a, b) for b in found) for a in found]
+            ranked = np.argsort(-np.array(agreement), kind="stable")
+            self._partitions[k] = [found[i] for i in ranked]
+        return self._partitions[k]

@@ -1,0 +1,54 @@
+"""Which pair to ask: strategies (state, n) -> list of at most n questions."""
+
+import numpy as np
+
+from linkwise.query import points
+from linkwise.query.cobras import super_instances
+from linkwise.query.state import Question
+
+TRIES = 30  # pairs drawn for each question before open ones are looked for one by one
+
+
+def _between(known, a, b):
+    """Return an open pair of members of two sets, None if every pair was "don't know"."""
+    pairs = ((i, j) for i in known.members(a) for j in known.members(b))
+    return next((sorted(pair) for pair in pairs if known.is_open(*pair)), None)
+
+
+def any_open(state, n, reason="All else is known; drawn at random."):
+    """Return open pairs drawn at random, all equally likely; fewer than n if there are fewer."""
+    known, size, rng = state.known, state.scene.n, state.rng()
+    found: dict = {}
+    for a, b in rng.integers(size, size=(TRIES * n, 2)).tolist():
+        if a != b and known.is_open(a, b):
+            found[min(a, b), max(a, b)] = None
+            if len(found) == n:
+                break
+    else:
+        roots = np.array([i for i in range(size) if known.root(i) == i])
+        roots = rng.permutation(roots).tolist()
+        for place, a in enumerate(roots):
+            for b in roots[place + 1 :]:
+                pair = None if b in known.apart(a) else _between(known, a, b)
+                if pair is not None:
+                    found[tuple(pair)] = None
+            if len(found) >= n:
+                break
+    return [Question(a, b, reason) for a, b in list(found)[:n]]
+
+
+def random_pairs(state, n):
+    """Return open pairs drawn at random, all equally likely."""
+    return any_open(state, n, "Drawn at random.")
+
+
+STRATEGIES = {
+    "default": points.default,
+    "random": random_pairs,
+    "farthest-first": points.farthest_first,
+    "min-max": points.min_max,
+    "npu": points.npu,
+    "boundary": points.boundary,
+    "effect": points.effect,
+    "cobras": super_instances,
+}

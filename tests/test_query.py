@@ -1,0 +1,379 @@
+"""Laws of the query engine: what is known, what is asked, what the answers make of the labels."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import make_blobs
+
+from linkwise.constraints import Constraints
+from linkwise.evaluate import adjusted_rand_index
+from linkwise.query import (
+    STRATEGIES,
+    Known,
+    Oracle,
+    Question,
+    Session,
+    State,
+    label_oracle,
+    person,
+    run,
+)
+from linkwise.query.cobras import Cobras, split
+from linkwise.query.known import neighbourhoods
+from linkwise.query.model import fit
+from linkwise.query.oracles import OutOfBudget
+from linkwise.query.points import along
+from linkwise.query.scene import Scene
+from linkwise.query.seeds import left_out
+from linkwise.query.session import moved
+from linkwise.query.telling import Field, label_changes, seen_too, telling
+
+ANSWERS = st.lists(
+    st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([True, False, None])).filter(
+        lambda answer: answer[0] != answer[1]
+    ),
+    max_size=25,
+)
+
+
+def points(n=60, k=3, seed=0, std=1.5):
+    angle = 2 * np.pi * np.arange(k) / k
+    centres = 2.2 * k * np.column_stack((np.cos(angle), np.sin(angle)))
+    return make_blobs(n, centers=centres, cluster_std=std, random_state=seed)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    X, y = points()
+    return Scene(X, seed=0), y
+
+
+def consistent(answers):
+    """Return the answers that no earlier one contradicts, each pair once, by brute force."""
+    kept: dict = {}
+    for a, b, same in answers:
+        kept.pop((min(a, b), max(a, b)), None)
+        kept[min(a, b), max(a, b)] = same
+    found: list = []
+    for (a, b), same in kept.items():
+        if same is None:
+            continue
+        links = Constraints(
+            [p[:2] for p in found if p[2]], [p[:2] for p in found if not p[2]]
+        ).closure()
+        if found and int(links.relation(a, b)) == (-1 if same else 1):
+            continue
+        found.append((a, b, same))
+    return found
+
+
+@settings(deadline=None, max_examples=60)
+@given(ANSWERS)
+def test_what_follows_is_the_closure(answers):
+    known = Known(answers)
+    found = consistent(answers)
+    closure = Constraints(
+        [p[:2] for p in found if p[2]], [p[:2] for p in found if not p[2]]
+    ).closure()
+    names = {1: True, -1: False, 0: None}
+    for a in range(8):
+        for b in range(8):
+            expected = True if a == b else names[int(closure.relation(a, b))]
+            assert known.relation(a, b) is expected
+            assert known.is_open(a, b) == (
+                expected is None and (min(a, b), max(a, b)) not in known.answers
+            )
+
+
+@settings(deadline=None, max_examples=60)
+@given(ANSWERS, st.data())
+def test_an_answer_undone_is_as_if_it_had_never_been(answers, data):
+    one_by_one = Known()
+    for answer in answers:
+        one_by_one.tell(*answer)
+    assert one_by_one.answers == Known(answers).answers
+    if one_by_one.answers:
+        a, b = data.draw(st.sampled_from(list(one_by_one.answers)))
+        one_by_one.forget(a, b)
+        rest = [answer for answer in answers if set(answer[:2]) != {a, b}]
+        fresh = Known(rest)
+        assert one_by_one.answers.keys() == fresh.answers.keys()
+    again = Known((a, b, same) for (a, b), same in one_by_one.answers.items())
+    relations = [
+        [k.relation(a, b) for a in range(8) for b in range(8)] for k in (one_by_one, again)
+    ]
+    assert relations[0] == relations[1]
+    assert one_by_one.contradicted == again.contradicted
+
+
+def test_neighbourhoods_are_apart_and_the_largest_come_first():
+    known = Known([(0, 1, True), (1, 2, True), (3, 4, True), (0, 3, False), (5, 0, False)])
+    assert [sorted(known.members(root)) for root in neighbourhoods(known)] == [[0, 1, 2], [3, 4]]
+    known.tell(5, 4, False)
+    assert [sorted(known.members(root)) for root in neighbourhoods(known)][2] == [5]
+    assert len(neighbourhoods(known, 2)) == 2
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_no_question_has_an_answer_already(name):
+    X, y = points(24, 3)
+    session = Session(X, n_clusters=3, strategy=name)
+    oracle = label_oracle(np.where(np.arange(24) % 7 == 0, -1, y))  # some it does not know
+    seen = set()
+    while questions := session.ask(3):
+        assert len({frozenset(q[:2]) for q in questions}) == len(questions) <= 3
+        for question in questions:
+            assert isinstance(question, Question)
+            assert question.reason.endswith((".", "?"))
+            pair = frozenset(question[:2])
+            assert len(pair) == 2
+            assert pair not in seen
+            seen.add(pair)
+            assert session._known.is_open(question.a, question.b)
+        question = questions[0]  # the others may follow from the answer
+        seen -= {frozenset(q[:2]) for q in questions[1:]}
+        session.tell(question.a, question.b, oracle([question[:2]])[0])
+    known = session._known
+    assert not any(known.is_open(a, b) for a in range(24) for b in range(a))
+    assert session.progress().enough
+    assert session.ask(5) == []
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_asked_again_a_session_asks_the_same(name):
+    X, y = points(40)
+    session = Session(X, n_clusters=3, strategy=name)
+    run(session, label_oracle(y, budget=12))
+    asked = session.ask(4)
+    assert session.ask(4) == asked
+    again = Session(X, n_clusters=3, strategy=name)
+    again.replay(session.answers)
+    assert again.ask(4) == asked
+    assert_array_equal(again.labels, session.labels)
+    question = asked[0]
+    session.tell(question.a, question.b, True)
+    session.forget(question.b, question.a)
+    assert session.ask(4) == asked
+    assert_array_equal(again.labels, session.labels)
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "random"])
+def test_a_few_answers_find_clusters_that_are_there(name):
+    X, y = points(90, 3, std=1.0)
+    session = run(Session(X, n_clusters=3, strategy=name), label_oracle(y, budget=25))
+    assert adjusted_rand_index(y, session.labels) > 0.95
+
+
+def test_the_number_of_clusters_need_not_be_known():
+    X, y = points(120, 5, std=0.7, seed=3)
+    session = run(Session(X), label_oracle(y, budget=40))
+    assert len(np.unique(session.labels)) == 5
+    assert adjusted_rand_index(y, session.labels) > 0.9
+
+
+def test_answers_that_cut_across_the_features_are_followed():
+    X, _ = points(60, 2, std=0.5)
+    y = np.random.default_rng(0).integers(2, size=60)  # nothing to do with X
+    session = run(Session(X, n_clusters=2), label_oracle(y))
+    assert session.ask() == []
+    assert adjusted_rand_index(y, session.labels) > 0.9
+
+
+def test_single_precision_lists_and_sparse_points_will_do():
+    X, y = points(40)
+    for data in (X.astype(np.float32), X.tolist(), sparse.csr_matrix(X), X.round().astype(int)):
+        session = run(Session(data, n_clusters=3), label_oracle(y, budget=5))
+        assert session.labels.shape == (40,)
+    assert Session(X.astype(np.float32))._scene.features.dtype == np.float32
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_few_points_and_equal_points_can_be_asked_about(n):
+    for X in (np.zeros((n, 2)), np.arange(n)[:, None] * 1.0):
+        for k in (None, 1, 2):
+            session = run(Session(X, n_clusters=k), label_oracle(np.arange(n) % 2))
+            assert session.ask() == []
+            assert session.labels.shape == (n,)
+
+
+def test_points_beyond_the_core_are_placed_and_may_be_told_about(monkeypatch):
+    monkeypatch.setattr("linkwise.query.scene.MOST", 60)
+    X, y = points(300, 3, std=1.0)
+    session = Session(X, n_clusters=3)
+    assert len(session._scene.core) == 60
+    outside = np.setdiff1d(np.arange(300), session._scene.core)
+    session.tell(outside[0], outside[1], y[outside[0]] == y[outside[1]])
+    run(session, label_oracle(y, budget=25))
+    assert adjusted_rand_index(y, session.labels) > 0.95
+
+
+def test_wrong_use_is_refused_in_words():
+    X, _ = points(10, 2)
+    with pytest.raises(ValueError, match="strategy='nonsense'"):
+        Session(X, strategy="nonsense")
+    with pytest.raises(ValueError, match="n_clusters=11"):
+        Session(X, n_clusters=11)
+    session = Session(X)
+    for answer, words in (
+        ((0, 10, True), "10 is no row"),
+        ((-1, 2, True), "-1 is no row"),
+        ((3, 3, True), "named twice"),
+        ((0, 1, "yes"), "same='yes'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            session.tell(*answer)
+    with pytest.raises(ValueError, match="no answer about rows 0 and 1"):
+        session.forget(0, 1)
+    with pytest.raises(ValueError, match="n=0"):
+        session.ask(0)
+    assert session.answers == []
+
+
+def test_a_strategy_may_be_a_function():
+    X, _ = points(10, 2)
+
+    def first(state, n):
+        assert isinstance(state, State)
+        return [Question(0, 1, "The first two.")] if state.known.is_open(0, 1) else []
+
+    session = Session(X, strategy=first)
+    assert session.ask() == [(0, 1, "The first two.")]
+    session.tell(0, 1, None)
+    assert session.ask()[0][:2] != (0, 1)  # what is left is drawn at random
+
+
+def test_progress_counts_what_moved_and_ends():
+    X, y = points(60, 3, std=0.5)
+    session = Session(X, n_clusters=3)
+    assert session.progress()[:2] == (0, 0.0)
+    assert not session.progress().enough
+    run(session, label_oracle(y), until_enough=True)
+    done = session.progress()
+    assert done.enough
+    assert done.answers < 60
+    assert "would change little" in done.words
+    assert adjusted_rand_index(y, session.labels) == 1
+
+
+def test_moved_does_not_depend_on_the_names_of_clusters():
+    old = np.array([0, 0, 1, 1, 2, 2])
+    assert moved(old, old + 7) == 0
+    assert moved(old, np.array([4, 4, 4, 1, 0, 0])) == pytest.approx(1 / 6)
+
+
+def test_oracles_know_a_table_keep_a_budget_and_err_at_a_rate():
+    y = np.array([0, 0, 1, -1])
+    assert label_oracle(y)([(0, 1), (0, 2), (0, 3)]) == [True, False, None]
+    oracle = label_oracle(y, budget=2)
+    oracle([(0, 1), (1, 2)])
+    assert oracle.left == 0
+    with pytest.raises(OutOfBudget, match="1 questions, but only 0"):
+        oracle([(0, 2)])
+    pairs = [(a, b) for a in range(60) for b in range(a)]
+    wrong = Oracle(lambda a, b: True, error=0.1, random_state=1)
+    share = np.mean([not same for same in wrong(pairs)])
+    assert 0.07 < share < 0.13
+    assert wrong(pairs) == wrong([(b, a) for a, b in pairs])  # the same, whenever it is asked
+    with pytest.raises(ValueError, match="error=2"):
+        Oracle(lambda a, b: True, error=2)
+
+
+def test_an_oracle_may_answer_in_batches_and_a_person_in_words():
+    calls = []
+
+    def batch(pairs):
+        calls.append(len(pairs))
+        return [a % 2 == b % 2 for a, b in pairs]
+
+    assert Oracle(batch, batch=True)([(0, 2), (0, 1)]) == [True, False]
+    assert calls == [2]
+    with pytest.raises(ValueError, match="gave 0 answers to 1 questions"):
+        Oracle(lambda pairs: [], batch=True)([(0, 1)])
+    words = iter(["s", " Different ", "", "SAME"])
+    assert person(lambda a, b: next(words))([(0, 1)] * 4) == [True, False, None, True]
+
+
+def test_labels_left_out_equal_those_of_a_fit_without_them():
+    rng = np.random.default_rng(0)
+    U, penalty = rng.standard_normal((9, 4)), rng.random(4) + 0.1
+    y = np.eye(2)[rng.integers(2, size=9)]
+    _, found = left_out(U, y, penalty, U.T @ U)
+    for i in range(9):
+        rest = np.arange(9) != i
+        w = np.linalg.solve(U[rest].T @ U[rest] + np.diag(penalty), U[rest].T @ y[rest])
+        assert_allclose(found[i], U[i] @ w, rtol=1e-8)
+
+
+def test_telling_equals_the_dense_formula():
+    rng = np.random.default_rng(1)
+    U, doubt = rng.standard_normal((12, 4)), rng.random(12)
+    A = np.diag(rng.random(4) + 0.5)
+    field = Field(U, np.linalg.inv(A))
+    C = U @ np.linalg.inv(A) @ U.T
+    assert_allclose(telling(field, doubt), (C**2 @ doubt) / (1 + np.diag(C)))
+    more = seen_too(field, 5)
+    assert_allclose(more.inverse, np.linalg.inv(A + np.outer(U[5], U[5])))
+    assert telling(more, doubt)[5] < telling(field, doubt)[5]
+
+
+def test_label_changes_count_what_one_label_would_move():
+    field = Field(np.ones((4, 1)), np.array([[10.0]]))  # all points move together
+    q = np.array([[0.6, 0.4]] * 4)
+    step = 10 / 11
+    assert np.argmax(q[0] + step * (np.array([0, 1]) - q[0])) == 1
+    assert label_changes(field, q, 0, 2) == pytest.approx(0.4)  # with the probability of class 1
+
+
+def test_points_alone_and_points_on_the_boundary_stand_out():
+    v = np.concatenate((np.linspace(-1, -0.9, 20), [-0.05], np.linspace(0.9, 1, 20), [3.0]))
+    found = along(v)
+    assert set(np.argsort(-found)[:2]) <= {20, 41, 19}
+
+
+def test_cobras_ends_with_the_truth_and_counts_no_cluster_in_advance(scene):
+    shapes, y = scene
+    procedure = Cobras(shapes.features, shapes.core, 0)
+    generator = procedure.run()
+    pair, asked = next(generator), 0
+    while pair is not None:
+        asked += 1
+        try:
+            pair = generator.send(bool(y[pair[0]] == y[pair[1]]))
+        except StopIteration:
+            pair = None
+    assert adjusted_rand_index(y, procedure.labels(len(y))) == 1
+    assert asked < 60 * 59 / 2
+
+
+def test_a_split_keeps_every_point_once():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    parts = split(X, np.arange(30), 4, 0)
+    assert_array_equal(np.sort(np.concatenate([part.members for part in parts])), np.arange(30))
+    assert all(part.speaker in part.members for part in parts)
+    assert len(split(np.zeros((5, 2)), np.arange(5), 2, 0)) == 1
+
+
+def test_labels_do_not_depend_on_the_order_of_consistent_answers(scene):
+    shapes, y = scene
+    rng = np.random.default_rng(2)
+    pairs = rng.integers(60, size=(20, 2))
+    answers = [(int(a), int(b), bool(y[a] == y[b])) for a, b in pairs if a != b]
+    labels = fit(shapes, Known(answers), 3).labels
+    backwards = fit(shapes, Known(answers[::-1]), 3).labels
+    assert adjusted_rand_index(labels, backwards) == 1
+
+
+def test_one_wrong_answer_does_not_bring_clusters_together(scene):
+    shapes, y = scene
+    a, b = int(np.argmax(y == 0)), int(np.argmax(y == 1))
+    known = Known([(a, b, True)])
+    for z, hub in ((0, a), (1, b)):
+        known = Known(
+            [(*pair, same) for pair, same in known.answers.items()]
+            + [(hub, int(i), True) for i in np.flatnonzero(y == z)[1:6]]
+        )
+    labels = fit(shapes, known, 3).labels
+    assert adjusted_rand_index(y, labels) > 0.8
