@@ -159,7 +159,7 @@ def matrix_picture(plt, matrices):
     for row, (name, found) in zip(grid, matrices.items(), strict=True):
         for axes, view in zip(row, views, strict=True):
             axes.imshow(unpacked(found[view]), cmap="gray", interpolation="nearest")
-            words = "CCSKL" if view == "kernel" else view
+            words = {"kernel": "CCSKL", "spectral embedding": "spectral"}.get(view, view)
             axes.set_title(
                 f"{ccskl.SETS[name].title}, {words}: {found[view]['contrast']:.2f}", loc="left"
             )
