@@ -583,6 +583,8 @@ def label(args):
 
     if args.data == "-":
         raise UsageError("DATA is -, but standard input is where answers come from; name a file")
+    if args.terminal and (args.host or args.port or args.token or not args.browser):
+        raise UsageError("--host, --port, --token, --no-browser are for the page, not --terminal")
     project = args.project or default_project(args.data)
     settings = settings_of(project, {name: getattr(args, name) for name in KEPT})
     if args.table is None and args.terminal:

@@ -1,0 +1,194 @@
+"""A page of given routes, served to one person on this machine.
+
+`serve` is the whole of it: it binds a port, prints the address with its launch token, opens the
+browser, and runs until Ctrl-C. `application` makes the same for tests. A page is a list of
+Starlette routes; its static files are named one by one, so that no path of a request ever becomes a
+path on the disk.
+"""
+
+import errno
+import socket
+import sys
+import webbrowser
+from importlib.resources import files
+from threading import Timer
+from typing import Any
+
+from linkwise.app.security import Door, Guard, Kept, check_host, keep, recall
+from linkwise.exceptions import MissingExtra
+from linkwise.journal import NotSaved
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+def need_starlette():
+    """Refuse in one line to work without the extra."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise MissingExtra("starlette and uvicorn", "app") from None
+
+
+def static_routes(names, *, index):
+    """Return routes for files of the package: each at /static/NAME, and one of them at /.
+
+    Parameters
+    ----------
+    names : list of str, files in app/static
+    index : str, the one that is the page
+    """
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    folder = files("linkwise.app") / "static"
+
+    def route(path, name):
+        kind = KINDS[name[name.rindex(".") :]]
+
+        def handler(request):
+            return Response((folder / name).read_bytes(), media_type=kind)
+
+        return Route(path, handler)
+
+    return [route("/", index), *(route(f"/static/{name}", name) for name in names if name != index)]
+
+
+def application(routes, door, *, files=(), lifespan=None):
+    """Return the ASGI application of routes behind a Door.
+
+    A handler that raises ValueError or MissingExtra is answered with 400 and the sentence, one that
+    raises NotSaved with 503; all as JSON {"error": ...}. Nothing else of an error is told to the
+    browser.
+
+    Parameters
+    ----------
+    routes : list of starlette Route
+    door : Door
+    files : paths whose POST bodies are files and not JSON
+    lifespan : function(app) -> async context manager, or None
+    """
+    from starlette.applications import Starlette
+    from starlette.responses import JSONResponse
+
+    def refused(status):
+        def handler(request, error):
+            return JSONResponse({"error": str(error)}, status_code=status)
+
+        return handler
+
+    def failed(request, error):
+        text = "Something went wrong in the program; its terminal says what."
+        return JSONResponse({"error": text}, status_code=500)
+
+    handlers: Any = {
+        ValueError: refused(400),
+        MissingExtra: refused(400),
+        NotSaved: refused(503),
+        Exception: failed,
+    }
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    return Guard(app, door, files=files)
+
+
+def listen(host, port):
+    """Return a socket that listens; port None means any."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    if sys.platform != "win32":
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port or 0))
+        sock.listen(128)
+    except OSError as error:
+        sock.close()
+        remedy = "is taken; name another by --port" if error.errno == errno.EADDRINUSE else (
+            f"cannot be used ({error.strerror}); name another by --host and --port"
+        )  # fmt: skip
+        raise OSError(f"{host}, port {port or 'any'}, {remedy}") from error
+    return sock
+
+
+def open_door(project, *, host=None, port=None, token=None):
+    """Return (Door, socket) for a project: the key, and if free the port, of the last time."""
+    host = host or "127.0.0.1"
+    check_host(host, token)
+    kept = recall(project)
+    try:
+        sock = listen(host, port or kept.port)
+    except OSError:
+        if port or not kept.port:
+            raise
+        sock = listen(host, None)
+    number = sock.getsockname()[1]
+    if not keep(project, Kept(kept.key, number)):
+        print(
+            "linkwise: warning: the key of the page could not be kept; after a restart the page "
+            "must be opened again by its new address",
+            file=sys.stderr,
+        )
+    return Door(number, host=host, key=kept.key, token=token), sock
+
+
+def serve(
+    routes,
+    *,
+    project,
+    title,
+    host=None,
+    port=None,
+    token=None,
+    browser=True,
+    files=(),
+    lifespan=None,
+    out=None,
+):
+    """Serve a page until Ctrl-C; return the exit code.
+
+    Parameters
+    ----------
+    routes : list of starlette Route; see `static_routes`
+    project : str, the project file; key and port are kept for it
+    title : str, what is served, for the line on the terminal
+    host, port, token : where to listen, and a token if other machines may come; see `Door`
+    browser : bool, open the page in the user's browser
+    files : paths whose POST bodies are files and not JSON
+    lifespan : function(app) -> async context manager around the time it serves, or None
+    out : file to print the address to, by default stdout
+    """
+    need_starlette()
+    import uvicorn
+
+    door, sock = open_door(project, host=host, port=port, token=token)
+    app = application(routes, door, files=files, lifespan=lifespan)
+    address = door.url(door.launch_path)
+    print(
+        f"{title}: {address}\nCtrl-C ends it; every answer is saved at once.", file=out, flush=True
+    )
+    if browser:
+        timer = Timer(0.3, webbrowser.open, [address])
+        timer.daemon = True
+        timer.start()
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=1,
+        ws="none",
+        lifespan="on",
+    )
+    server = uvicorn.Server(config)
+    try:
+        server.run(sockets=[sock])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sock.close()
+    return 0

@@ -1,0 +1,162 @@
+"""The clustering in a process of its own, so that the page never waits for it.
+
+The worker takes the newest job it has been sent and gives back, in this order, what takes longer
+and longer: the next questions and the clusters, how far the answers have come, once a better map,
+and which answers are likely wrong. A new job stops all but the first, and "stop" that too; an
+interrupt ends the work within moments and leaves the scene of the data standing. When the server
+ends, however it ends, so does the worker: its pipe is closed then.
+"""
+
+import _thread
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+import time
+import traceback
+from contextlib import suppress
+
+from linkwise.app.messages import Job
+
+STOP = "stop"
+REST = 0.7  # seconds without a new job before answers are looked through
+
+
+class Desk:
+    """The side of the worker: where jobs come in, and what may be interrupted."""
+
+    def __init__(self, pipe):
+        self.pipe, self.arranged = pipe, False
+        self.jobs: queue.Queue = queue.Queue()
+        self._lock, self._busy, self._wanted = threading.Lock(), "", False
+        signal.signal(signal.SIGINT, self._interrupted)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _interrupted(self, *_):
+        """Stop the work at hand, but not for a Ctrl-C, which is meant for the server."""
+        if self._wanted:
+            self._wanted = False
+            raise KeyboardInterrupt
+
+    def _listen(self):
+        while True:
+            try:
+                message = self.pipe.recv()
+            except (EOFError, OSError):
+                os._exit(0)
+            if message != STOP:
+                self.jobs.put(message)
+            with self._lock:
+                if self._busy == "long" or (self._busy and message == STOP):
+                    self._wanted = True
+                    _thread.interrupt_main()
+
+    def newest(self, timeout=None):
+        """Return the newest job, or None if none comes in time."""
+        try:
+            job = self.jobs.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        while not self.jobs.empty():
+            job = self.jobs.get()
+        return job
+
+    def try_to(self, function, job, kind):
+        """Send what a function makes of a job; tell whether it was let finish."""
+        try:
+            try:
+                with self._lock:
+                    if kind == "long" and not self.jobs.empty():
+                        return False
+                    self._busy = kind
+                found = function(job)
+            finally:
+                with self._lock:
+                    self._busy = ""
+                time.sleep(0)  # an interrupt on its way arrives here
+        except KeyboardInterrupt:
+            return False
+        self.pipe.send(found)
+        return True
+
+
+def do(desk, engine, job):
+    """Do a job; return the next one if it has come meanwhile, else None."""
+    if not desk.try_to(engine.result, job, "short"):
+        desk.pipe.send(("stopped", job.number))
+    elif desk.try_to(engine.outlook, job, "long"):
+        following = desk.newest(REST)
+        if following is not None:
+            return following
+        if desk.arranged or desk.try_to(engine.arranged, job, "long"):
+            desk.arranged = True
+            desk.try_to(engine.suspects, job, "long")
+    return None
+
+
+def work(pipe, X, seed, k):
+    """Do the jobs that come through a pipe until it is closed."""
+    from linkwise.app.engine import LEAST, Engine
+
+    desk = Desk(pipe)
+    try:
+        engine = Engine(X, seed=seed)
+        pipe.send(engine.map(k))
+        desk.arranged = engine.scene.n < LEAST
+        job = desk.newest()
+        while True:
+            job = do(desk, engine, job) or desk.newest()
+    except (BrokenPipeError, ConnectionError):
+        os._exit(0)
+    except Exception as error:
+        traceback.print_exc()
+        pipe.send(("failed", f"{type(error).__name__}: {error}"))
+
+
+class Worker:
+    """The side of the server.
+
+    Parameters
+    ----------
+    X, seed, k : as `work` takes them
+    hear : function, called in a thread of its own with everything the worker sends, with
+        ("ended", None) when it has ended without being asked
+    """
+
+    def __init__(self, X, *, seed=0, k=None, hear):
+        self.hear, self._ended = hear, False
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._lock = threading.Lock()
+        self.process = context.Process(target=work, args=(theirs, X, seed, k), daemon=True)
+        self.process.start()
+        theirs.close()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        while True:
+            try:
+                message = self._pipe.recv()
+            except (EOFError, OSError):
+                if not self._ended:
+                    self.hear(("ended", None))
+                return
+            self.hear(message)
+
+    def send(self, job: Job):
+        """Send a job; it takes the place of those not begun yet."""
+        with self._lock, suppress(OSError):  # it has ended, and `hear` is told
+            self._pipe.send(job)
+
+    def stop(self):
+        """Stop the job at work."""
+        with self._lock, suppress(OSError):
+            self._pipe.send(STOP)
+
+    def close(self):
+        """End the worker."""
+        self._ended = True
+        self.process.kill()
+        self.process.join(2)
+        self._pipe.close()

@@ -1,0 +1,83 @@
+"""A picture and its strokes: opened together, segmented, written."""
+
+import os
+from pathlib import Path
+
+from linkwise.journal import Journal, check_data, describe, read_project
+from linkwise.segment.masks import write_mask
+from linkwise.segment.picture import read_picture
+from linkwise.segment.segmenter import SUPERPIXELS, Segmenter
+from linkwise.segment.strokes import checked_stroke, read_strokes
+
+KEPT = ("regions", "superpixels")  # settings of a project
+
+
+def default_project(image):
+    """Return the name of the project of an image: beside it, with the suffix .linkwise."""
+    return str(Path(image).with_suffix(".linkwise"))
+
+
+def described(image, rgb):
+    """Return the Data of an image file: its pixels are its rows."""
+    return describe(image, rgb.shape[0] * rgb.shape[1])
+
+
+def settings_of(path, given):
+    """Return the settings to use: those given, else those of the project, else None."""
+    kept = {}
+    if os.path.exists(path) and os.path.getsize(path):
+        kept = read_project(path).settings
+    return {name: kept.get(name) if given[name] is None else given[name] for name in KEPT}
+
+
+def strokes_of(state, shape, path):
+    """Return the Strokes that count in a log."""
+    try:
+        return [checked_stroke(body, shape) for body in state.strokes]
+    except ValueError as error:
+        raise ValueError(f"{path}: a stroke of the log: {error}") from None
+
+
+def open_project(image, path, settings):
+    """Return (pixels, Journal): an image, and the log of strokes on it, made if new."""
+    rgb = read_picture(image)
+    journal = Journal(path, data=described(image, rgb))
+    try:
+        strokes_of(journal.state, rgb.shape, path)
+        journal.configure(**settings)
+    except BaseException:
+        journal.close()
+        raise
+    return rgb, journal
+
+
+def segmenter_of(rgb, settings):
+    """Return the Segmenter of an image with the settings of a project."""
+    return Segmenter(rgb, n_superpixels=settings["superpixels"] or SUPERPIXELS)
+
+
+def segment_file(image, output, *, strokes=None, project=None, settings):
+    """Write the mask of an image by a file of strokes or a project; return what came in words."""
+    rgb = read_picture(image)
+    lines = []
+    if strokes is not None:
+        lines = read_strokes(strokes, rgb.shape)
+    elif project is not None:
+        kept = read_project(project)
+        check_data(project, kept.data, described(image, rgb))
+        lines = strokes_of(kept.state, rgb.shape, project)
+    segmenter = segmenter_of(rgb, settings)
+    mask = segmenter.mask(lines, n_regions=settings["regions"])
+    write_mask(output, mask)
+    names = segmenter.regions(lines, n_regions=settings["regions"]).names
+    return f"{output}: {shares(mask, names)}; {len(lines)} strokes"
+
+
+def shares(mask, names):
+    """Return what of a mask each region is, in words."""
+    told = []
+    for value, colour in sorted(names.items()):
+        name = "not painted" if colour is None else "" if colour == str(value) else colour
+        share = f"{(mask == value).mean():.1%}"
+        told.append(f"{value}{f' ({name})' if name else ''} {share}")
+    return ", ".join(told)

@@ -1,0 +1,569 @@
+"""Laws of the page's server: who is let in, what is written down, what holds."""
+
+import json
+import os
+import random
+import stat
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from app_parts import KEY, ORIGIN, PORT, Client, Stub, blobs, page
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from linkwise.app import security
+from linkwise.app.clusters import renumbered, settle
+from linkwise.app.corrections import ACTIONS
+from linkwise.app.messages import Hand, Job, Map, Result
+from linkwise.app.security import Door, Kept, check_host, keep, recall
+from linkwise.app.server import application
+from linkwise.app.worker import Worker
+from linkwise.journal import read_project
+
+HOST = ("Host", f"127.0.0.1:{PORT}")
+COOKIE = ("Cookie", f"linkwise_{PORT}={KEY}")
+FROM_US = ("Origin", ORIGIN)
+JSON = ("Content-Type", "application/json")
+ANSWER = json.dumps({"a": 0, "b": 1, "same": True, "client": "x" * 8}).encode()
+
+
+@pytest.fixture
+def table(tmp_path):
+    blobs(tmp_path / "data.csv")
+    return tmp_path / "data.csv"
+
+
+@pytest.fixture
+def stub(table):
+    with page(table, worker=Stub) as found:
+        yield found
+
+
+# who is let in
+
+GOOD = [HOST, COOKIE, FROM_US, JSON]
+
+
+def without(name):
+    return [header for header in GOOD if header[0] != name]
+
+
+def with_other(name, value):
+    return [*without(name), (name, value)]
+
+
+BAD = {
+    "no host": without("Host"),
+    "a foreign host": with_other("Host", "evil.example"),
+    "a host bent to us": with_other("Host", f"evil.example:{PORT}"),
+    "another port": with_other("Host", f"127.0.0.1:{PORT + 1}"),
+    "two hosts": [*GOOD, ("Host", "evil.example")],
+    "a broken host": with_other("Host", "127.0.0.1:80:80"),
+    "no origin": without("Origin"),
+    "a foreign origin": with_other("Origin", "http://evil.example"),
+    "a page on another port": with_other("Origin", f"http://127.0.0.1:{PORT + 1}"),
+    "another scheme": with_other("Origin", f"https://127.0.0.1:{PORT}"),
+    "a null origin": with_other("Origin", "null"),
+    "another name of this machine": with_other("Origin", f"http://localhost:{PORT}"),
+    "a cross-site fetch": [*GOOD, ("Sec-Fetch-Site", "cross-site")],
+    "a same-site fetch": [*GOOD, ("Sec-Fetch-Site", "same-site")],
+    "a post typed by hand": [*GOOD, ("Sec-Fetch-Site", "none")],
+    "no cookie": without("Cookie"),
+    "a wrong cookie": with_other("Cookie", f"linkwise_{PORT}={'x' * 64}"),
+    "the cookie of another port": with_other("Cookie", f"linkwise_{PORT + 1}={KEY}"),
+    "a form": with_other("Content-Type", "application/x-www-form-urlencoded"),
+    "a text": with_other("Content-Type", "text/plain"),
+    "no type": without("Content-Type"),
+    "a body that is too long": [*GOOD, ("Content-Length", str(security.BODY + 1))],
+    "a length that is none": [*GOOD, ("Content-Length", "-5")],
+}
+
+
+def test_only_what_is_ours_reaches_a_handler(stub):
+    for name, headers in BAD.items():
+        reply = stub.client.request("POST", "/api/answer", headers, ANSWER)
+        assert reply.status in (400, 401, 403, 413, 415, 421), name
+        assert reply.header("content-type").startswith("text/plain"), name
+        on_get = [h for h in headers if h[0] not in ("Content-Type", "Content-Length")]
+        typed = ("Sec-Fetch-Site", "none")  # which a GET may be
+        right = {HOST, COOKIE} <= set(on_get) <= {HOST, COOKIE, FROM_US, typed}
+        for path in ("/", "/api/state", "/api/labels", "/static/label.js"):
+            status = stub.client.request("GET", path, on_get).status
+            assert (status == 200) == right, (name, path)
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD", "X"):
+        assert stub.client.request(method, "/api/answer", GOOD, ANSWER).status == 405
+    assert stub.hub.journal.state.n_events == 0
+    assert stub.client.request("POST", "/api/answer", GOOD, ANSWER).status == 200
+    assert stub.hub.journal.state.n_events == 1
+
+
+def test_the_launch_token_works_once_and_its_cookie_is_out_of_reach():
+    door = Door(PORT, key=KEY)
+    app = application([Route("/", lambda request: PlainTextResponse("in"))], door)
+    path = door.launch_path
+    with Client(app) as client:
+        assert client.request("GET", "/", [HOST]).status == 401
+        assert client.request("GET", "/start?token=wrong", [HOST]).status == 403
+        assert client.request("GET", path, [HOST, ("Sec-Fetch-Site", "cross-site")]).status == 403
+        reply = client.request("GET", path, [HOST, ("Sec-Fetch-Site", "none")])
+        assert (reply.status, reply.header("location")) == (303, "/")
+        cookie = reply.header("set-cookie")
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert client.request("GET", path, [HOST]).status == 403  # it was used
+        kept = ("Cookie", cookie.split(";")[0])
+        assert client.request("GET", "/", [HOST, kept]).body == b"in"
+        assert client.request("GET", path, [HOST, kept]).status == 303  # but for who is in
+
+
+def test_every_answer_has_a_strict_policy(stub):
+    for path in ("/", "/api/state", "/static/label.js", "/nothing"):
+        reply = stub.get(path)
+        policy = reply.header("content-security-policy")
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert reply.header("x-content-type-options") == "nosniff"
+    refused = stub.client.request("GET", "/", [HOST])
+    assert refused.header("content-security-policy") == policy
+    page_text = stub.get("/").body.decode()
+    assert "style=" not in page_text
+    assert "<style" not in page_text
+    assert page_text.count("<script") == 1
+    assert "http" not in page_text.replace("http-equiv", "")
+
+
+def test_no_path_of_a_request_is_a_path_on_the_disk(stub):
+    for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/static/x", "/data.csv"):
+        assert stub.get(path).status == 404
+
+
+def test_a_body_that_goes_on_is_cut(stub, monkeypatch):
+    monkeypatch.setattr(security, "BODY", 10)
+    assert stub.client.request("POST", "/api/answer", GOOD, ANSWER).status == 413
+
+
+def test_other_machines_need_a_token():
+    with pytest.raises(ValueError, match="give a --token"):
+        check_host("0.0.0.0", None)
+    with pytest.raises(ValueError, match="16 characters"):
+        check_host("0.0.0.0", "short")
+    check_host("0.0.0.0", "t" * 16)
+    check_host("127.0.0.1", None)
+    check_host("::1", None)
+    door = Door(PORT, host="0.0.0.0", key=KEY, token="t" * 16)
+    assert door.is_ours(f"192.168.1.5:{PORT}")
+    assert not door.is_ours(f"evil.example:{PORT}")
+    assert door.take("t" * 16)
+    assert door.take("t" * 16)
+
+
+def test_the_key_is_kept_for_the_user_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    first = recall("a.linkwise")
+    assert recall("a.linkwise").key != first.key  # nothing is kept yet
+    assert keep("a.linkwise", Kept(first.key, 4000))
+    assert recall("a.linkwise") == (first.key, 4000)
+    assert recall("b.linkwise").key != first.key
+    (file,) = (tmp_path / "linkwise").iterdir()
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.write_text('{"key": "short", "port": 4000}')
+    assert recall("a.linkwise").port == 0
+
+
+# what is written down
+
+
+def test_an_answer_sent_twice_counts_once(stub):
+    replies = [stub.client.request("POST", "/api/answer", GOOD, ANSWER) for _ in range(2)]
+    assert [reply.json()["event"] for reply in replies] == [1, 1]
+    assert replies[1].json()["counts"] == {"same": 1, "different": 0, "unsure": 0}
+
+
+def test_undo_asks_again_and_redo_says_it_again(stub):
+    first = stub.state()["question"]
+    second = stub.answer(True)["question"]
+    assert (first["a"], first["b"]) != (second["a"], second["b"])
+    stub.answer(None)
+    state = stub.command("/api/undo", {})
+    assert state["question"]["before"] == "unsure"
+    state = stub.command("/api/undo", {})
+    assert (state["question"]["a"], state["question"]["b"]) == (first["a"], first["b"])
+    assert state["question"]["before"] == "same"
+    state = stub.command("/api/redo", {})
+    assert state["counts"] == {"same": 1, "different": 0, "unsure": 0}
+    assert state["redo"] is not None
+    state = stub.command("/api/redo", {})
+    assert state["counts"] == {"same": 1, "different": 0, "unsure": 1}
+    assert "nothing to redo" in stub.command("/api/redo", {}, status=400)["error"]
+
+
+def test_a_server_started_again_goes_on_where_it_was(table):
+    with page(table, worker=Stub) as one:
+        one.answer(True)
+        one.answer(False)
+        before = one.command("/api/undo", {})
+    with page(table, worker=Stub) as two:
+        after = two.state()
+    for name in ("question", "counts", "undo", "redo", "version", "history"):
+        assert after[name] == before[name]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "sentence"),
+    [
+        ("answer", {"a": 0, "b": 0, "same": True}, "choose 2"),
+        ("answer", {"a": 0, "b": 99, "same": True}, "0..23"),
+        ("answer", {"a": True, "b": 1, "same": True}, "whole number"),
+        ("answer", {"a": 0, "b": 1, "same": 1}, "true, false or null"),
+        ("answer", {"a": 0, "b": 1}, "expected a, b, same"),
+        ("answer", {"a": 0, "b": 1, "same": True, "x": 1}, "expected a, b, same"),
+        ("undo", {}, "nothing to undo"),
+        ("undo", {"event": 7}, "is no event"),
+        ("undo", {"event": "1"}, "number of an event"),
+        ("undo", {"event": []}, "number of an event"),
+        ("correct", {"action": "explode", "options": {}}, "one of link"),
+        ("correct", {"action": "together", "options": {"rows": [1]}}, "choose 2"),
+        ("correct", {"action": "together", "options": {"rows": "1,2"}}, "list of row numbers"),
+        ("correct", {"action": "link", "options": {"a": 1, "b": 2}}, "link takes"),
+        ("correct", {"action": "split", "options": {"cluster": 0}}, "clusters have changed since"),
+        ("correct", {"action": ["split"], "options": {}}, "action must be"),
+        ("count", {"k": 0}, "1..24"),
+        ("count", {"k": True}, "1..24"),
+        ("mode", {"mode": "fast"}, "live, pause"),
+    ],
+)
+def test_a_wrong_command_is_refused_in_a_sentence(stub, path, body, sentence):
+    more = {} if path in ("count", "mode") else {"client": "c" * 8}
+    if path == "correct" and "since" not in sentence:
+        more["labels"] = 1
+    reply = stub.post(f"/api/{path}", body | more)
+    assert reply.status == 400
+    assert sentence in reply.json()["error"]
+    assert stub.hub.journal.state.n_events == 0
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 100_000])
+def test_what_is_not_json_is_refused(stub, raw):
+    assert stub.post("/api/answer", raw).status == 400
+
+
+def test_conflicts_are_named_and_one_can_be_dropped(stub):
+    for a, b, same in ((0, 1, True), (1, 2, True), (0, 2, False)):
+        state = stub.answer(same, question={"a": a, "b": b})
+    assert [event["seq"] for event in state["conflict"]] == [1, 2, 3]
+    assert "r00 must be with r01" in state["conflict_words"]
+    state = stub.command("/api/undo", {"event": 2})
+    assert state["conflict"] == []
+    assert state["counts"]["same"] == 1
+
+
+def test_tables_go_out_and_come_back(stub, tmp_path):
+    stub.answer(True)
+    stub.answer(False)
+    log = stub.get("/api/export/log.jsonl").body
+    links = stub.get("/api/export/links.csv").body
+    assert links.startswith(b"id_a,id_b,kind")
+    assert stub.get("/api/export/labels.csv").body.count(b"\n") == 25
+    assert stub.get("/api/export/labels.exe").status == 400
+    assert stub.get("/api/export/project.csv").status == 404
+    assert (
+        "nothing new"
+        in stub.post("/api/import?name=log.jsonl", log, kind="application/octet-stream").json()[
+            "said"
+        ]
+    )
+    reply = stub.post("/api/import?name=../../l.csv", links, kind="application/octet-stream")
+    assert "1 event(s) added" in reply.json()["said"]
+    assert reply.json()["links"] == 4
+    bad = stub.post("/api/import?name=bad.csv", b"a,b\n1", kind="application/octet-stream")
+    assert bad.status == 400
+    assert "/tmp" not in bad.json()["error"]
+
+
+def test_rows_are_found_by_text_and_cluster(stub):
+    assert [row["name"] for row in stub.get("/api/rows?q=r07").json()["rows"]] == ["r07"]
+    assert stub.get("/api/rows?q=note&count=5").json()["total"] == 24
+    assert [row["row"] for row in stub.get("/api/rows?rows=3,5").json()["rows"]] == [3, 5]
+    for query in ("rows=24", "rows=-1", "rows=x", "rows=1,,2", "count=9999", "cluster=x", "from=½"):
+        assert stub.get(f"/api/rows?{query}").status == 400
+
+
+def test_numbers_are_plain_bytes(stub):
+    assert len(stub.get("/api/map").body) == 24 * 8
+    assert np.frombuffer(stub.get("/api/labels").body, "<i4").tolist() == [0] * 24
+    stub.answer(False)
+    assert np.frombuffer(stub.get("/api/links").body, "<i4").tolist() == [0, 1, -1]
+
+
+def test_hostile_texts_stay_texts(tmp_path):
+    blobs(tmp_path / "evil.csv", hostile=True)
+    with page(tmp_path / "evil.csv", worker=Stub) as found:
+        question = found.state()["question"]
+        (field,) = (f for f in question["fields"] if "word" in f["name"])
+        assert field["name"] == "<b>word</b>"
+        shown = " ".join(word for word, _ in field["a"])
+        assert "<img src=x onerror=alert(1)>" in shown
+        assert "\u202e" not in shown
+
+
+def test_clusters_can_wait(stub):
+    stub.post("/api/mode", {"mode": "pause"})
+    before = stub.state()["labels"]
+    state = stub.answer(True)
+    assert state["labels"] == before
+    assert state["stale"]
+    state = stub.post("/api/mode", {"mode": "once"}).json()
+    assert state["labels"] == before + 1
+    assert not state["stale"]
+
+
+PATHS = [
+    "answer", "undo", "redo", "correct", "count", "mode", "import", "state", "rows", "labels",
+    "map", "links", "export/links.csv", "export/log.jsonl", "export/labels.tsv", "image/0",
+    "nothing",
+]  # fmt: skip
+ODD = [
+    None, True, -1, 0, 1, 3, 23, 24, 2**70, 0.5, "", "x", "r01", "é\u202e\x00", [], [1, 2], {},
+    [[1]],
+]  # fmt: skip
+
+
+def wild(rng):
+    """Return a command that is nearly right."""
+    rows = rng.choice(
+        [ODD[rng.randrange(len(ODD))], [rng.randrange(26) for _ in range(rng.randrange(5))]]
+    )
+    some = {
+        "a": rng.choice([rng.randrange(24), rng.choice(ODD)]),
+        "b": rng.choice([rng.randrange(24), rng.choice(ODD)]),
+        "same": rng.choice([True, False, None, rng.choice(ODD)]),
+        "client": rng.choice([f"{rng.randrange(10**12):012d}"] * 8 + ODD),
+        "event": rng.choice([None, rng.randrange(40), rng.choice(ODD)]),
+        "k": rng.choice([None, 1, 3, rng.choice(ODD)]),
+        "mode": rng.choice(["live", "pause", "stop", rng.choice(ODD)]),
+        "labels": rng.choice([1, 2, rng.choice(ODD)]),
+        "action": rng.choice([*ACTIONS, rng.choice(ODD)]),
+        "options": rng.choice(
+            [
+                {"rows": rows}, {"rows": rows, "cluster": rng.choice(ODD)},
+                {"first": 0, "second": 1}, {"cluster": 0, "name": rng.choice(ODD)}, rng.choice(ODD),
+                {"a": 1, "b": rng.randrange(24), "same": False},
+            ]
+        ),
+    }  # fmt: skip
+    takes = {
+        "answer": ["a", "b", "same", "client"],
+        "undo": ["client", "event"], "redo": ["client", "event"],
+        "correct": ["action", "options", "client", "labels"], "count": ["k"], "mode": ["mode"],
+    }  # fmt: skip
+    path = rng.choice(PATHS)
+    names = takes.get(path, [])
+    if rng.random() < 0.1:
+        names = rng.sample(list(some), rng.randrange(5))
+    return path, {name: some[name] for name in names}
+
+
+def test_whatever_is_asked_nothing_breaks(stub):
+    rng, reached, n = random.Random(0), 0, int(os.environ.get("LINKWISE_FUZZ", "1000"))
+    for _ in range(n):
+        path, body = wild(rng)
+        headers = list(GOOD)
+        if rng.random() < 0.15:
+            headers = list(rng.choice(list(BAD.values())))
+        raw = json.dumps(body).encode()
+        if rng.random() < 0.05:
+            raw = raw[: rng.randrange(len(raw) + 1)] + bytes(rng.randrange(256) for _ in range(3))
+        if path in ("state", "rows", "labels", "map", "links") or "/" in path:
+            query = rng.choice(
+                ["", "?q=x", "?rows=1,2", f"?cluster={rng.choice(ODD)!r}", "?from=99999999999"]
+            )
+            reply = stub.client.request("GET", f"/api/{path}{query}", headers)
+        else:
+            if path == "import":
+                headers = [
+                    *(h for h in headers if h != JSON),
+                    ("Content-Type", "application/octet-stream"),
+                ]
+                raw = rng.choice(
+                    [
+                        raw,
+                        b"id_a,id_b,kind\nr01,r02,must\n",
+                        b"id,label\nr01,1\nr02,\n",
+                        b"PK\x03\x04",
+                    ]
+                )
+            name = rng.choice(
+                ["?name=a.csv", "?name=a.jsonl", "?name=%00", "", "?name=../../x.parquet"]
+            )
+            reply = stub.client.request("POST", f"/api/{path}{name}", headers, raw)
+        assert reply.status < 500, (path, body, reply.body)
+        reached += reply.status == 200 or (reply.status == 400 and reply.body.startswith(b"{"))
+    assert reached > n / 2
+    assert stub.state()["version"] == stub.hub.journal.state.n_events
+    assert read_project(stub.hub.journal.path).state == stub.hub.journal.state
+
+
+# what holds
+
+
+@st.composite
+def hands(draw):
+    """Labels of some points, what a model thinks of them, and pairs made by hand."""
+    n, k = draw(st.integers(2, 12)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    pairs = st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=8)
+    must, cannot = (
+        np.array([p for p in draw(pairs) if p[0] != p[1]], dtype=np.intp).reshape(-1, 2)
+        for _ in range(2)
+    )
+    labels, q = rng.integers(k, size=n), rng.dirichlet(np.ones(k), size=n)
+    split = [[0]] * draw(st.integers(0, 2))
+    return labels, q, rng.normal(size=(n, 2)), Hand(must, cannot, [], split)
+
+
+@settings(deadline=None, max_examples=40)
+@given(hands())
+def test_everything_done_by_hand_holds(problem):
+    labels, q, E, hand = problem
+    new = settle(labels, lambda rows: q[rows], E, hand, free=True)
+    assert all(new[a] == new[b] for a, b in hand.must.tolist())
+    root = {i: i for i in range(len(labels))}
+    for a, b in hand.must.tolist():
+        ra, rb = root[a], root[b]
+        root = {i: ra if r == rb else r for i, r in root.items()}
+    for a, b in hand.cannot.tolist():
+        assert root[a] == root[b] or new[a] != new[b]
+
+
+def test_without_hands_the_labels_of_the_model_are_shown():
+    labels = np.array([0, 1, 1])
+    none = Hand(np.zeros((0, 2), int), np.zeros((0, 2), int), [], [])
+    assert settle(labels, None, np.zeros((3, 1)), none, free=True) is labels
+
+
+def test_points_go_with_the_nearest_that_were_moved():
+    E = np.arange(20.0)[:, None]
+    labels, q = np.zeros(20, dtype=int), np.eye(2)[np.zeros(20, dtype=int)]
+    cannot, rows = np.array([[17, 2], [18, 3], [19, 4]]), [2, 3, 4, 17, 18, 19]
+    hand = Hand(np.array([[17, 18], [18, 19], [2, 3], [3, 4]]), cannot, [], [rows])
+    new = settle(labels, lambda rows: q[rows], E, hand, free=True)
+    assert (new == np.where(E[:, 0] > 10.5, new[17], new[2])).all()
+    assert new[17] != new[2]
+
+
+def test_a_merge_takes_the_whole_cluster():
+    E = np.arange(40.0)[:, None]
+    labels = (E[:, 0] >= 20).astype(int)
+    must = np.array([[0, 25], [25, 10], [10, 38]])
+    hand = Hand(must, np.zeros((0, 2), int), [[0, 10, 25, 38]], [])
+    q = np.eye(2)[labels]
+    assert set(settle(labels, lambda rows: q[rows], E, hand, free=True)) in ({0}, {1})
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.randoms())
+def test_clusters_keep_their_numbers(labels, random):
+    old = renumbered(np.array(labels))
+    assert sorted(set(old)) == list(range(len(set(labels))))
+    names = list(range(10))
+    random.shuffle(names)
+    np.testing.assert_array_equal(renumbered(np.array(names)[old], old), old)
+
+
+def holds(hub):
+    """Tell whether all that counts holds in the clusters shown, and there is something."""
+    pairs = [(hub.row_of[a], hub.row_of[b], sign > 0) for a, b, sign, *_ in hub.state.pairs]
+    return bool(pairs) and all((hub.labels[a] == hub.labels[b]) == same for a, b, same in pairs)
+
+
+def test_corrections_are_followed_and_undone_without_a_trace(table):
+    with page(table, columns=["x", "y"]) as found:
+        hub = found.hub
+        truth = hub.labels.copy()
+        assert [c["size"] for c in found.state()["clusters"]] == [8, 8, 8]
+
+        state = found.correct("split", cluster=0)
+        assert len(state["clusters"]) == 4
+        assert holds(hub)
+        found.command("/api/undo", {})
+        np.testing.assert_array_equal(hub.labels, truth)
+
+        state = found.correct("merge", first=0, second=1)
+        assert sorted(c["size"] for c in state["clusters"]) == [8, 16]
+        assert holds(hub)
+        found.command("/api/undo", {})
+        assert len(set(hub.labels)) == 3
+
+        first, second = (np.flatnonzero(hub.labels == c).tolist() for c in (0, 1))
+        found.correct("together", rows=[first[0], second[0], second[1]])
+        assert holds(hub)
+        found.command("/api/undo", {})
+
+        found.correct("apart", rows=first[:2], cluster=0)
+        assert holds(hub)
+        found.command("/api/undo", {})
+
+        found.correct("move", rows=first[:3], cluster=1)
+        assert holds(hub)
+        assert hub.labels[first[0]] == hub.labels[second[0]]
+        found.command("/api/undo", {})
+
+        found.correct("link", a=first[0], b=second[0], same=True)
+        assert holds(hub)
+        found.command("/api/undo", {})
+        found.correct("link", a=first[0], b=first[1], same=False)
+        assert holds(hub)
+        found.command("/api/undo", {})
+        np.testing.assert_array_equal(hub.labels, truth)
+
+        state = found.correct("rename", cluster=2, name=" <b>mine</b> ")
+        assert state["clusters"][2]["name"] == "<b>mine</b>"
+        state = found.command("/api/undo", {})
+        assert state["clusters"][2]["name"] == ""
+
+        state = found.post("/api/count", {"k": 2}).json()
+        assert len(state["clusters"]) == 2
+        assert found.post("/api/count", {"k": None}).json()["k"] is None
+
+
+def test_two_rows_are_enough(tmp_path):
+    (tmp_path / "two.csv").write_text("id,x\na,1\nb,2\n")
+    with page(tmp_path / "two.csv") as found:
+        state = found.answer(False)
+        assert state["question"] is None
+        assert not state["thinking"]
+        assert state["kept"] == [1, 1]
+
+
+# the worker
+
+
+def test_the_worker_works_can_be_stopped_and_ends():
+    import queue
+
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 9]
+    heard: queue.Queue = queue.Queue()
+    worker = Worker(X, hear=heard.put)
+    try:
+        assert isinstance(heard.get(timeout=240), Map)
+        none = Hand(np.zeros((0, 2), int), np.zeros((0, 2), int), [], [])
+        worker.stop()  # nothing is at work, and nothing happens
+        worker.send(Job(1, [(0, 1, True), (0, 30, False)], [], none, 2))
+        result = heard.get(timeout=240)
+        assert isinstance(result, Result)
+        assert result.labels[0] == result.labels[1] != result.labels[30]
+        worker.send(Job(2, [(0, 1, True)], [], none, 2))
+        numbers = set()
+        while 2 not in numbers:
+            numbers.add(getattr(heard.get(timeout=240), "number", None))
+    finally:
+        worker.close()
+    assert not worker.process.is_alive()
+    assert heard.empty() or all(m[0] != "ended" for m in list(heard.queue))

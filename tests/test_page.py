@@ -1,0 +1,398 @@
+"""The label page in a real browser."""
+
+import contextlib
+import functools
+import http.server
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("playwright.sync_api")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+import uvicorn
+from app_parts import InThread, blobs, settings
+from playwright import sync_api
+
+from linkwise.app import routes
+from linkwise.app.hub import Hub
+from linkwise.app.routes import FILES, label_routes, life_of
+from linkwise.app.security import Door
+from linkwise.app.server import application, listen
+from linkwise.desk.project import open_project
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+expect = sync_api.expect
+expect.set_options(timeout=60_000)
+ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+class Site:
+    """A served table: its hub, and pages that look at it."""
+
+    def __init__(self, hub, door, browser):
+        self.hub, self.door, self.faults = hub, door, []
+        self.context = browser.new_context(viewport={"width": 1280, "height": 860})
+        self.context.set_default_timeout(60_000)
+
+    def watch(self, page):
+        page.on("console", lambda m: m.type == "error" and self.faults.append(m.text))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("dialog", lambda dialog: self.faults.append(f"dialog {dialog.message}"))
+        page.on("request", self.asked)
+
+    def asked(self, request):
+        if not request.url.startswith((self.door.url("/"), "blob:")):
+            self.faults.append(f"foreign {request.url}")
+
+    def open(self, path="/"):
+        page = self.context.new_page()
+        self.watch(page)
+        if not self.context.cookies():
+            page.goto(self.door.url(self.door.launch_path))
+        if path != "/" or "start" in page.url or page.url == "about:blank":
+            page.goto(self.door.url(path))
+        expect(page.locator("#preparing")).to_be_hidden()
+        return page
+
+
+@contextlib.contextmanager
+def served(browser, data, **given):
+    """Serve a table in a thread of this process."""
+    project = str(data).rsplit(".", 1)[0] + ".linkwise"
+    items, journal = open_project(str(data), project, settings(**given))
+    sock = listen("127.0.0.1", None)
+    door = Door(sock.getsockname()[1], key="k" * 64)
+    with journal:
+        hub = Hub(items, journal, data=str(data), k=given.get("k"), worker=InThread)
+        app = application(label_routes(hub), door, files=FILES, lifespan=life_of(hub))
+        config = uvicorn.Config(
+            app, log_level="critical", timeout_graceful_shutdown=1, lifespan="on"
+        )
+        server = uvicorn.Server(config)
+        server.install_signal_handlers = lambda: None
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
+        thread.start()
+        site = Site(hub, door, browser)
+        try:
+            yield site
+        finally:
+            site.context.close()
+            server.should_exit = True
+            thread.join(20)
+            sock.close()
+    assert site.faults == []
+
+
+@pytest.fixture
+def site(browser, tmp_path):
+    blobs(tmp_path / "data.csv")
+    with served(browser, tmp_path / "data.csv") as found:
+        yield found
+
+
+def answered(page, number):
+    expect(page.locator("#answers")).to_have_text(re.compile(rf"^{number} answers?$"))
+
+
+def test_the_first_paint_has_all_and_asks_nobody_else(site):
+    page = site.open()
+    expect(page.locator("#ask")).to_be_visible()
+    expect(page.locator("#same kbd")).to_have_text("S")
+    expect(page.locator("#different kbd")).to_have_text("D")
+    expect(page.locator("#unsure kbd")).to_have_text("Space")
+    expect(page.locator("#undo kbd")).to_have_text("Ctrl Z")
+    expect(page.locator("#redo kbd")).to_have_text("Ctrl Shift Z")
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+    expect(page.locator(".note")).to_contain_text("not the true ones")
+    expect(page.locator("#clusters li")).to_have_count(3)
+    expect(page.locator("#compare mark").first).to_be_visible()
+    assert page.locator("#stage").get_attribute("data-drawn") in ("webgl2", "canvas2d")
+
+
+def test_the_map_is_drawn_without_webgl_too(site):
+    page = site.open("/?draw=canvas")
+    expect(page.locator("#stage")).to_have_attribute("data-drawn", "canvas2d")
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+
+
+def test_each_key_does_what_its_button_says(site):
+    page = site.open()
+    expect(page.locator("#ask")).to_be_visible()
+    for number, key in enumerate(("s", "d", " "), start=1):
+        page.keyboard.press("Space" if key == " " else key)
+        answered(page, number)
+    assert site.hub.state.counts == {"same": 1, "different": 1, "unsure": 1}
+    page.keyboard.press("Control+z")
+    answered(page, 2)
+    expect(page.locator("#before")).to_contain_text("You said: unsure")
+    page.reload()
+    answered(page, 2)
+    expect(page.locator("#before")).to_contain_text("You said: unsure")
+    page.keyboard.press("Control+Shift+Z")
+    answered(page, 3)
+    page.locator("#undo").click()
+    answered(page, 2)
+    page.locator("#same").click()
+    answered(page, 3)
+    assert site.hub.state.counts == {"same": 2, "different": 1, "unsure": 0}
+
+
+def test_a_line_around_points_makes_a_group_and_recolours_it(site):
+    page = site.open()
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+    box = page.locator("#over").bounding_box()
+    page.locator("#lasso").click()
+    corners = [(0.02, 0.12), (0.98, 0.12), (0.98, 0.5), (0.02, 0.5), (0.02, 0.12)]
+    points = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*points[0])
+    page.mouse.down()
+    for point in points[1:]:
+        page.mouse.move(*point, steps=4)
+    page.mouse.up()
+    expect(page.locator("#chosen")).to_be_visible()
+    chosen = int(page.locator("#chosen-count").text_content().split()[0])
+    assert 2 <= chosen < 24
+    page.locator("#do-together").click()
+    expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#stage")).not_to_have_attribute("data-labels", "1")
+    (event,) = site.hub.state.active
+    assert len(event.body["rows"]) == chosen
+    assert len({int(site.hub.labels[site.hub.row_of[i]]) for i in event.body["rows"]}) == 1
+
+
+def choose(page, *names):
+    for name in names:
+        page.get_by_label(f"Choose {name}", exact=True).check()
+
+
+def test_a_conflict_is_shown_and_resolved(site):
+    page = site.open()
+    page.locator("#tab-rows").click()
+    for names, button in (
+        (("r00", "r01"), "#do-same"),
+        (("r01", "r02"), "#do-same"),
+        (("r00", "r02"), "#do-different"),
+    ):
+        choose(page, *names)
+        page.locator(button).click()
+        expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#conflict")).to_be_visible()
+    expect(page.locator("#conflict-list li")).to_have_count(3)
+    page.get_by_role("button", name="Drop this one: r01 with r02").click()
+    expect(page.locator("#conflict")).to_be_hidden()
+    labels = site.hub.labels
+    assert labels[0] == labels[1] != labels[2]
+
+
+def test_all_of_it_can_be_done_with_the_keyboard(site):
+    page = site.open()
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+    page.keyboard.press("/")
+    expect(page.locator("#find")).to_be_focused()
+    page.keyboard.type("r0")
+    expect(page.locator("#page")).to_have_text("1–10 of 10")
+    page.keyboard.press("Tab")  # the clusters
+    page.keyboard.press("Tab")
+    if page.evaluate("document.activeElement.type") != "checkbox":
+        page.keyboard.press("Tab")  # a table that scrolls takes the focus itself
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.locator("#chosen-count")).to_have_text("2 rows chosen")
+    page.locator("#do-together").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen")).to_be_hidden()
+    page.locator("#tab-rows").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#panel-clusters")).to_be_visible()
+    page.locator("#tick-0").focus()
+    page.keyboard.press("Space")
+    page.locator("#tick-1").focus()
+    page.keyboard.press("Space")
+    page.locator("#merge").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#clusters li")).to_have_count(2)
+    assert [event.kind for event in site.hub.state.active] == ["group", "merge"]
+
+
+def test_clusters_are_split_named_and_counted(site):
+    page = site.open()
+    page.locator("#split-0").click()
+    expect(page.locator("#clusters li")).to_have_count(4)
+    page.locator("#name-0").click()
+    page.locator("#name").fill("<b>first</b>")
+    page.keyboard.press("Enter")
+    expect(page.locator("#clusters li").first).to_contain_text("<b>first</b>")
+    page.locator("#fixed").check()
+    page.locator("#k").fill("5")
+    page.keyboard.press("Tab")
+    expect(page.locator("#clusters li")).to_have_count(5)
+    with page.expect_download() as download:
+        page.locator("#file-menu summary").click()
+        page.get_by_text("labels.csv").click()
+    assert download.value.suggested_filename == "labels.csv"
+
+
+def test_two_tabs_are_one(site):
+    one, two = site.open(), site.open()
+    expect(two.locator("#ask")).to_be_visible()
+    one.keyboard.press("s")
+    answered(one, 1)
+    answered(two, 1)
+    two.keyboard.press("d")
+    answered(one, 2)
+    answered(two, 2)
+
+
+def test_hostile_texts_and_names_are_inert(browser, tmp_path):
+    data = tmp_path / "<img src=x onerror=alert(1)>.csv"
+    blobs(data, hostile=True)
+    with served(browser, data) as site:
+        page = site.open()
+        expect(page.locator("#subtitle")).to_contain_text("<img src=x onerror=alert(1)>.csv")
+        expect(page.locator("#compare")).to_contain_text("<img src=x onerror=alert(1)>")
+        page.locator("#tab-rows").click()
+        expect(page.locator("#rows")).to_contain_text("<b>word</b>")
+        assert page.locator("#compare img, #rows img, #rows b").count() == 0
+
+
+def test_when_all_is_known_nothing_is_asked(browser, tmp_path):
+    (tmp_path / "two.csv").write_text("id,x\na,1\nb,2\n")
+    with served(browser, tmp_path / "two.csv") as site:
+        page = site.open()
+        expect(page.locator("#ask")).to_be_visible()
+        page.keyboard.press("d")
+        expect(page.locator("#idle-head")).to_have_text("Nothing is left to ask")
+        expect(page.locator("#clusters li")).to_have_count(2)
+
+
+class Foreign(http.server.BaseHTTPRequestHandler):
+    """A page of somebody else, on another port of this machine."""
+
+    target = ""
+
+    def do_GET(self):
+        body = (
+            "<title>wait</title><script>"
+            "const body = JSON.stringify({a: 0, b: 1, same: true, client: 'evil-evil'});"
+            f"const at = '{self.target}';"
+            "const tries = ["
+            "fetch(at + 'api/answer',"
+            " {method: 'POST', mode: 'no-cors', credentials: 'include', body}),"
+            "fetch(at + 'api/answer', {method: 'POST', credentials: 'include',"
+            " headers: {'Content-Type': 'application/json'}, body}),"
+            "fetch(at + 'api/state', {credentials: 'include'}).then((r) => r.text()),"
+            "fetch(at + 'api/state', {mode: 'no-cors', credentials: 'include'})];"
+            "const form = document.createElement('form'); form.method = 'post';"
+            "Promise.allSettled(tries).then((all) => {"
+            " const read = all[2].status === 'fulfilled' || all[1].status === 'fulfilled';"
+            " document.title = read ? 'read' : 'kept out'; });</script>"
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def counted(times, function, *args, **options):
+    times.append(1)
+    return function(*args, **options)
+
+
+def test_a_page_on_another_port_reaches_no_handler(site, monkeypatch):
+    page = site.open()
+    expect(page.locator("#ask")).to_be_visible()
+    reached: list = []
+    monkeypatch.setattr(routes, "view", functools.partial(counted, reached, routes.view))
+    monkeypatch.setattr(site.hub, "answer", functools.partial(counted, reached, site.hub.answer))
+    page.close()
+    time.sleep(0.3)
+    reached.clear()
+    handler = type("Page", (Foreign,), {"target": site.door.url("/")})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        foreign = site.context.new_page()
+        foreign.goto(f"http://127.0.0.1:{other.server_address[1]}/")
+        expect(foreign).to_have_title("kept out")
+        foreign.close()
+        other.shutdown()
+    assert reached == []
+    assert site.hub.state.n_events == 0
+
+
+def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
+    blobs(tmp_path / "data.csv", 12)
+    environ = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state"), "OMP_NUM_THREADS": "1"}
+    line = [sys.executable, "-m", "linkwise", "label", "data.csv", "--id", "id", "--no-browser"]
+
+    def start():
+        process = subprocess.Popen(
+            line, cwd=tmp_path, env=environ, stdout=subprocess.PIPE, text=True
+        )
+        return process, re.search(r"http://\S+", process.stdout.readline())[0]
+
+    context = browser.new_context()
+    context.set_default_timeout(120_000)
+    process, address = start()
+    try:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("#ask")).to_be_visible(timeout=240_000)
+        page.keyboard.press("s")
+        answered(page, 1)
+        page.keyboard.press("d")
+        answered(page, 2)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        expect(page.locator("#banner")).to_contain_text("Nothing is lost")
+        process, again = start()
+        assert again.split("/start")[0] == address.split("/start")[0]
+        expect(page.locator("#banner")).to_be_hidden(timeout=240_000)
+        answered(page, 2)
+        page.keyboard.press("Control+z")
+        answered(page, 1)
+        expect(page.locator("#before")).to_contain_text("You said: different")
+    finally:
+        context.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+        process.stdout.close()
+
+
+def test_two_hundred_thousand_points_are_drawn(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    blobs(tmp_path / "data.csv")
+    with served(browser, tmp_path / "data.csv") as site:
+        page = site.open()
+        expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+        site.hub.xy = rng.normal(size=(200_000, 2)).clip(-3, 3).astype(np.float32) / 3
+        site.hub.labels = rng.integers(5, size=200_000).astype(np.int32)
+        site.hub.labels_version += 1
+        page.reload()
+        expect(page.locator("#stage")).to_have_attribute("data-labels", "2")
+        page.locator("#zoom-in").click()
+        page.locator("#reset").click()
+        expect(page.locator("#ask")).to_be_visible()
