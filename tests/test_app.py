@@ -4,6 +4,8 @@ import json
 import os
 import random
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -371,7 +373,7 @@ def wild(rng):
 
 
 def test_whatever_is_asked_nothing_breaks(stub):
-    rng, reached, n = random.Random(0), 0, int(os.environ.get("LINKWISE_FUZZ", "1000"))
+    rng, reached, n = random.Random(0), 0, int(os.environ.get("LINKWISE_FUZZ", "5000"))
     for _ in range(n):
         path, body = wild(rng)
         headers = list(GOOD)
@@ -542,6 +544,28 @@ def test_two_rows_are_enough(tmp_path):
 
 
 # the worker
+
+ENDLESS = """
+import multiprocessing, os, time
+from linkwise.app.worker import STOP, Desk
+ours, theirs = multiprocessing.Pipe()
+desk = Desk(theirs)
+def endless(job):
+    ours.send(STOP)
+    while True:
+        time.sleep(0.01)
+print(desk.try_to(endless, None, "short"), desk.try_to(lambda job: 7, None, "short"), ours.recv())
+os.kill(os.getpid(), 2)
+time.sleep(0.05)
+print("still here")
+"""
+
+
+def test_work_not_wanted_any_more_is_stopped_and_a_ctrl_c_is_not_for_the_worker():
+    run = subprocess.run(
+        [sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=120
+    )
+    assert run.stdout.split("\n")[:2] == ["False True 7", "still here"], run.stderr
 
 
 def test_the_worker_works_can_be_stopped_and_ends():

@@ -25,7 +25,7 @@ from linkwise.app.server import application
 from linkwise.desk.project import open_project
 from linkwise.journal import read_project, replay
 
-KILLS = int(os.environ.get("LINKWISE_KILLS", "12"))
+KILLS = int(os.environ.get("LINKWISE_KILLS", "20"))
 LEAST = 10  # answers between two kills, on the average
 
 

@@ -253,6 +253,19 @@ def test_clusters_are_split_named_and_counted(site):
     assert download.value.suggested_filename == "labels.csv"
 
 
+def test_clusters_wait_while_paused(site):
+    page = site.open()
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+    page.locator("#pause").click()
+    expect(page.locator("#pause")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("d")
+    answered(page, 1)
+    expect(page.locator("#stale-text")).to_contain_text("Update once")
+    page.locator("#once").click()
+    expect(page.locator("#stale")).to_be_hidden()
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "2")
+
+
 def test_two_tabs_are_one(site):
     one, two = site.open(), site.open()
     expect(two.locator("#ask")).to_be_visible()

@@ -143,7 +143,7 @@ def test_an_expert_labels_digits_is_killed_twice_and_finishes(tmp_path, monkeypa
                 assert code == 0
                 assert "Saved in digits.linkwise: 200 answers" in rest
                 assert termios.tcgetattr(terminal.end) == terminal.modes
-        line = line[:2]  # the project knows the rest
+        line = [*line[:2], "--terminal"]  # the project knows the rest
 
     answers = read_project("digits.linkwise").state.answers
     assert answers == [(f"digit{a}", f"digit{b}", same) for a, b, same in seen]

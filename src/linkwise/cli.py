@@ -655,9 +655,7 @@ def write_regions(args, write, project, settings):
     check_output(args.output, force=args.force)
     if project is not None and args.project is None and not os.path.exists(project):
         project = None
-    told = write(
-        args.image, args.output, strokes=args.strokes, project=project, settings=settings
-    )
+    told = write(args.image, args.output, strokes=args.strokes, project=project, settings=settings)
     print(told, file=sys.stderr)
     return 0
 

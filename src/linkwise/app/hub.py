@@ -59,13 +59,16 @@ class Hub:
         self.suspected: list = []
         self.queue: list[Question] = []
         self.asked: Question | None = None
+        self.state: Any = None
+        self.answers: list = []
+        self.known = Known()
         self.conflict: list = []
-        self.conflict_words = ""
+        self.conflict_words, self.n_links = "", 0
         self._texts: list | None = None
         self._restarts, self._fault, self._make_worker = 0, "", worker
         self.closing = False
         self._tasks: set = set()
-        self._follow()
+        vars(self).update(self._follow())
 
     # the life of the hub: in the event loop of the server
 
@@ -157,16 +160,18 @@ class Hub:
     # what the journal says
 
     def _follow(self):
-        """Work out what follows from the journal."""
-        state = self.journal.state
-        self.state = state
-        row = self.row_of
-        self.answers = [(row[a], row[b], same) for a, b, same in state.answers]
-        self.known = Known(self.answers)
+        """Return what follows from the journal now, attributes of the hub by name."""
+        state, row = self.journal.state, self.row_of
+        answers = [(row[a], row[b], same) for a, b, same in state.answers]
         conflict = state.constraints().conflict(self.k)
-        self.conflict = state.conflict(self.k) if conflict is not None else []
-        self.conflict_words = "" if conflict is None else explain(conflict, shown=6)
-        self.n_links = len(state.pairs)
+        return {
+            "state": state,
+            "answers": answers,
+            "known": Known(answers),
+            "conflict": [] if conflict is None else state.conflict(self.k),
+            "conflict_words": "" if conflict is None else explain(conflict, shown=6),
+            "n_links": len(state.pairs),
+        }
 
     def _hand(self):
         events = [e for e in self.state.active if by_hand(e)]
@@ -200,9 +205,9 @@ class Hub:
     async def told_of_change(self, *, wait=True):
         """Follow the journal after an event: other clusters, another question."""
         async with self._turn:  # in the order of the journal
-            await asyncio.to_thread(self._follow)
+            found = await asyncio.to_thread(self._follow)
+            vars(self).update(found, asked=None)  # at once: no page sees half of it
             self._send()
-            self.asked = None
         if self.again() is None and wait and self.xy is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.fresh.wait(), WAIT)

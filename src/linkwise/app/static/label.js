@@ -6,7 +6,9 @@ import { MapView } from "./map.js";
 
 const $ = (id) => document.getElementById(id);
 let view = null;
-let busy = false;
+let busy = 0; // the command that is on its way
+let commands = 0;
+let busyFrom = 0; // the version it was sent at
 let mapHere = -1;
 let labelsHere = -1;
 let linksHere = -1;
@@ -69,6 +71,7 @@ const line = new Line(show, (down) => {
 async function show(next) {
   if (view && next.version < view.version && next.title === view.title) return; // older news
   view = next;
+  if (next.version > busyFrom) busy = 0; // what was sent is in it already
   $("title").textContent = next.title;
   document.title = `${next.title} – linkwise`;
   $("subtitle").textContent = `${count(next.n, "row")} of ${next.data}, by ${next.used}`;
@@ -80,6 +83,7 @@ async function show(next) {
   showHistory(next);
   for (const mode of ["live", "pause"]) $(mode).setAttribute("aria-pressed", String(next.mode === mode));
   $("stale").hidden = !(next.stale && next.labels);
+  $("stale-text").textContent = next.running ? "The clusters are being worked out again." : "The clusters are those before the last answers; Update once shows the newest.";
   $("stop").hidden = !next.running;
   map.setStale(next.stale && next.labels > 0);
   document.body.classList.toggle("stale", next.stale);
@@ -340,7 +344,8 @@ async function listRows({ from = listed.from, only = null } = {}) {
 
 async function command(path, body, done) {
   if (busy) return;
-  busy = true;
+  const own = (busy = ++commands);
+  busyFrom = view ? view.version : 0;
   document.body.classList.add("busy");
   try {
     const sent = await line.command(path, body);
@@ -350,7 +355,7 @@ async function command(path, body, done) {
   } catch (error) {
     say(error.message, true);
   } finally {
-    busy = false;
+    if (busy === own) busy = 0;
     document.body.classList.remove("busy");
   }
 }
