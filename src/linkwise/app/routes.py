@@ -19,9 +19,8 @@ from pathlib import Path
 
 import numpy as np
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
 
-from linkwise.app.server import static_routes
+from linkwise.app.server import api_routes, static_routes
 from linkwise.app.views import FIELDS, find, lines, listed, view
 from linkwise.desk.images import image_file, kind_of
 
@@ -186,11 +185,7 @@ def label_routes(hub):
         "answer": answer, "undo": step("undo"), "redo": step("redo"), "correct": correct,
         "count": count, "mode": mode, "import": imported,
     }  # fmt: skip
-    return [
-        *static_routes(STATIC, index="label.html"),
-        *(Route(f"/api/{path}", handler, methods=["GET"]) for path, handler in gets.items()),
-        *(Route(f"/api/{path}", handler, methods=["POST"]) for path, handler in posts.items()),
-    ]
+    return [*static_routes(STATIC, index="label.html"), *api_routes(gets, posts)]
 
 
 def life_of(hub):

@@ -21,11 +21,10 @@ from threading import Lock
 from typing import Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from linkwise.app.routes import command
 from linkwise.app.security import check_host
-from linkwise.app.server import serve, static_routes
+from linkwise.app.server import api_routes, serve, static_routes
 from linkwise.segment.colour import shrink, working_shape
 from linkwise.segment.masks import PALETTE, encoded
 from linkwise.segment.picture import pillow
@@ -204,11 +203,7 @@ def segment_routes(easel):
         "export/{name}": export,
     }  # fmt: skip
     posts = {"stroke": stroke, "undo": step("undo"), "redo": step("redo"), "count": count}
-    return [
-        *static_routes(STATIC, index="segment.html"),
-        *(Route(f"/api/{path}", handler, methods=["GET"]) for path, handler in gets.items()),
-        *(Route(f"/api/{path}", handler, methods=["POST"]) for path, handler in posts.items()),
-    ]
+    return [*static_routes(STATIC, index="segment.html"), *api_routes(gets, posts)]
 
 
 def life_of(easel):

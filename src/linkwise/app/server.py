@@ -59,6 +59,17 @@ def static_routes(names, *, index):
     return [route("/", index), *(route(f"/static/{name}", name) for name in names if name != index)]
 
 
+def api_routes(gets, posts):
+    """Return routes at /api/PATH of handlers {path: handler}, for GET and for POST."""
+    from starlette.routing import Route
+
+    return [
+        Route(f"/api/{path}", handler, methods=[method])
+        for method, handlers in (("GET", gets), ("POST", posts))
+        for path, handler in handlers.items()
+    ]
+
+
 def application(routes, door, *, files=(), lifespan=None):
     """Return the ASGI application of routes behind a Door.
 

@@ -68,8 +68,12 @@ def describe(name, points):
     }
 
 
-def prepare_sets(options, folder, cells):
-    """Store the sets for the processes; return (descriptions from few to many rows, left out)."""
+def prepare_sets(options, folder, cells, *, prepare=prepare, describe=describe):
+    """Store the sets for the processes; return (descriptions from few to many rows, left out).
+
+    ``prepare`` (name, folder) gives Points or raises ValueError with why a set is left out,
+    ``describe`` (name, points) what it is known by.
+    """
     known = set_names(options.data)
     unknown = [name for name in options.sets or () if name not in known]
     if unknown:

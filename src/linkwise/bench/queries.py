@@ -10,15 +10,14 @@ import json
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
 from linkwise.bench import machine
-from linkwise.bench.cell import store
 from linkwise.bench.cells import Cells
 from linkwise.bench.pool import outcomes
-from linkwise.bench.protocol import Points, digest, read_set, set_names
+from linkwise.bench.protocol import Points, digest, read_set
+from linkwise.bench.quality import prepare_sets
 from linkwise.bench.queries_cell import KEY, cell, keys
 from linkwise.bench.queries_report import html, markdown, pictures
 from linkwise.bench.speed import say, write
@@ -54,26 +53,10 @@ def prepare(name, folder):
     return Points(X, np.unique(y, return_inverse=True)[1].astype(np.int64))
 
 
-def prepare_sets(options, folder, cells):
-    """Store the sets for the processes; return (descriptions from few to many rows, left out)."""
-    known = set_names(options.data)
-    unknown = [name for name in options.sets or () if name not in known]
-    if unknown:
-        raise ValueError(f"--sets {unknown[0]}: expected some of {', '.join(known)}")
-    found, left_out = [], {}
-    for name in dict.fromkeys(options.sets or known):
-        try:
-            points = prepare(name, options.data)
-        except (ValueError, OSError, BadZipFile) as error:
-            left_out[name] = str(error)
-            continue
-        store(folder, name, points)
-        n, d = points.X.shape
-        data = {"name": name, "n": n, "d": d, "k": int(points.y.max()) + 1,
-                "digest": digest(points)}  # fmt: skip
-        cells.add_set(data)
-        found.append(data)
-    return sorted(found, key=lambda data: (data["n"], data["name"])), left_out
+def describe(name, points):
+    """Return what a set is known by."""
+    n, d = points.X.shape
+    return {"name": name, "n": n, "d": d, "k": int(points.y.max()) + 1, "digest": digest(points)}
 
 
 def all_jobs(sets, strategies, draws, folder):
@@ -154,7 +137,9 @@ def run(options, out):
     cells = Cells(out / CELLS, KEY)
     head = {"command": command(options), "machine": machine.describe()}
     with tempfile.TemporaryDirectory(prefix="linkwise-queries-") as folder:
-        sets, head["left_out"] = prepare_sets(options, folder, cells)
+        sets, head["left_out"] = prepare_sets(
+            options, folder, cells, prepare=prepare, describe=describe
+        )
         try:
             run_cells(cells, all_jobs(sets, strategies, draws, folder), options)
         except KeyboardInterrupt:
