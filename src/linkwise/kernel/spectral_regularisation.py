@@ -18,6 +18,7 @@ is the paper.
 [1] Li, Liu & Tang, Constrained clustering via spectral regularization, CVPR 2009.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -50,18 +51,24 @@ class Quadratic(NamedTuple):
         return float(x @ self.H @ x - 2 * self.b @ x + self.c)
 
 
+@lru_cache(maxsize=8)
+def _triangle(m):
+    a, b = np.triu_indices(m)
+    return a, b, np.where(a == b, 1, np.sqrt(2))
+
+
 def pack(M):
     """Return x: the upper triangle, off-diagonal entries times sqrt(2), so |x| = |M|."""
-    a, b = np.triu_indices(M.shape[-1])
-    return M[..., a, b] * np.where(a == b, 1, np.sqrt(2))
+    a, b, scale = _triangle(M.shape[-1])
+    return M[..., a, b] * scale
 
 
 def unpack(x, m):
     """Return the symmetric M of x."""
-    a, b = np.triu_indices(m)
-    M = np.zeros((m, m))
-    M[a, b] = x / np.where(a == b, 1, np.sqrt(2))
-    return M + np.triu(M, 1).T
+    a, b, scale = _triangle(m)
+    M = np.empty((m, m))
+    M[a, b] = M[b, a] = x / scale
+    return M
 
 
 def squared_errors(Y_i, Y_j, target, c):
@@ -92,9 +99,8 @@ def diagonal_errors(F):
 
 def project(x, m):
     """Return the nearest x whose M is positive semi-definite."""
-    values, vectors = linalg.eigh(unpack(x, m))
-    positive = np.maximum(values, 0)
-    return pack((vectors * positive) @ vectors.T)
+    values, vectors = np.linalg.eigh(unpack(x, m))  # half the overhead of scipy's on small ones
+    return pack((vectors * np.maximum(values, 0)) @ vectors.T)
 
 
 def minimise(q, m, x, *, tol=1e-10, max_iter=5000):

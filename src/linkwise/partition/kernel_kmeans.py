@@ -55,14 +55,23 @@ class Problem(NamedTuple):
     mass: np.ndarray
     diagonal: np.ndarray
 
-    def times(self, N):
-        """Return (K + R) N for a sparse (n, q), dense."""
-        product = (N.T @ self.K).T + (self.R @ N)  # both K and R are symmetric
-        return product.toarray() if sparse.issparse(product) else np.asarray(product)
+    def sums(self, labels, k):
+        """Return g of Eq. (2), (n, k): (K + R) N for the membership N of labels."""
+        if sparse.issparse(self.K):
+            return _gathered(self.K, labels, k) + _gathered(self.R, labels, k)
+        return (membership(labels, k, self.K.dtype).T @ self.K).T + _gathered(self.R, labels, k)
 
     def row(self, i):
         row = self.K[[i]].toarray().ravel() if sparse.issparse(self.K) else self.K[i]
         return row + self.R[[i]].toarray().ravel()
+
+
+def _gathered(A, labels, k):
+    """Return A N for a csr_array A: every entry goes to the cluster of its column."""
+    n = A.shape[0]
+    rows = np.repeat(k * np.arange(n), np.diff(A.indptr))
+    found = np.bincount(rows + labels[A.indices], weights=A.data, minlength=n * k)
+    return found.reshape(n, k)
 
 
 def membership(labels, k, dtype):
@@ -73,7 +82,7 @@ def membership(labels, k, dtype):
 
 def _sums(problem, labels, k):
     """Return g (n, k), S (k,) and V (k,) of Eq. (2)."""
-    G = problem.times(membership(labels, k, problem.K.dtype))
+    G = problem.sums(labels, k)
     S = np.bincount(labels, weights=G[np.arange(len(labels)), labels], minlength=k)
     return G, S, np.bincount(labels, weights=problem.mass, minlength=k)
 
