@@ -20,7 +20,7 @@ th, td { padding: .15rem .6rem; text-align: right; border-bottom: 1px solid var(
   white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
   background: var(--page); }
-th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
+th { border-bottom: 2px solid var(--ink); vertical-align: bottom; white-space: normal; }
 .words { text-align: left; white-space: normal; }
 svg { max-width: 100%; height: auto; }
 code { background: var(--code); padding: 0 .2rem; }

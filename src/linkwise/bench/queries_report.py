@@ -29,8 +29,8 @@ RULES = (
     "over draws, then sets."
 )
 RATIO = (
-    "Ratio: answers, as a share of those that random pairs need on the same set and draw; the mean "
-    "over sets where random pairs need any."
+    "Ratio: answers, as a share of those that random pairs need on the same set, both the mean over "
+    "draws; the mean over sets where random pairs need any."
 )
 
 
@@ -189,8 +189,10 @@ def curve_picture(results, plt):
     figure.subplots_adjust(left=0.06, right=0.76, top=0.9, bottom=0.12, wspace=0.12)
     names = methods(results)
     colours = dict(zip([n for n in names if n not in COLOURS], OTHERS, strict=False)) | COLOURS
-    for axes, wrong in zip(panels[0], wrongs, strict=True):
-        curves = mean_curves(results, wrong)
+    all_curves = [mean_curves(results, wrong) for wrong in wrongs]
+    lowest = min(c.min() for curves in all_curves for n, c in curves.items() if n != OWN)
+    panels[0][0].set_ylim(max(lowest - 0.1, 0), 1.01)  # COBRAS alone begins at nothing
+    for axes, wrong, curves in zip(panels[0], wrongs, all_curves, strict=True):
         for name in best_first(curves):
             lead = name in (DEFAULT, RANDOM)
             axes.plot(GRID, curves[name], color=colours[name], lw=3.2 if lead else 1.8,
