@@ -29,8 +29,8 @@ RULES = (
     "over draws, then sets."
 )
 RATIO = (
-    "Ratio: answers, as a share of those that random pairs need on the same set, both the mean over "
-    "draws; the mean over sets where random pairs need any."
+    "Ratio: answers, as a share of those that random pairs need on the same set, both the mean "
+    "over draws; the mean over sets where random pairs need any."
 )
 
 
