@@ -24,7 +24,8 @@ from linkwise.bench.papers.claims import ALL, MOST, Case, Claim
 from linkwise.bench.papers.propagation_claims import line_claims
 from linkwise.bench.papers.run import Options
 from linkwise.bench.papers.series import FREE, LEAST, PAPER, Series, Shelf
-from linkwise.cli import PAPERS, main
+from linkwise.cli import main
+from linkwise.cli.arguments import PAPERS
 from linkwise.evaluate import clustering_error
 
 
@@ -200,7 +201,7 @@ def test_times_are_judged_as_ratios():
     assert [claim.verdict for claim in time_claims(quick)] == ["reproduced", "reproduced"]
     slow = quick | {"CCSKL": [3.0, 0.5]}
     assert [claim.verdict for claim in time_claims(slow)] == ["not", "not"]
-    assert "100 times shorter" in time_claims(quick)[0].figures
+    assert "100.0 times shorter" in time_claims(quick)[0].figures
 
 
 def test_one_cell_of_the_table_of_equivalent_kernels_is_false():

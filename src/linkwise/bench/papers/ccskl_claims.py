@@ -141,7 +141,7 @@ def time_claims(times):
             "",
             (Case("ratio", sdp >= MUCH * qp),),
             ALL,
-            f"{sdp / qp:.0f} times shorter",
+            f"{sdp / qp:.1f} times shorter (2,600 in the paper, by a general solver)",
         ),
         Claim(
             ccskl.NAME,

@@ -40,7 +40,7 @@ CELLS = "papers-cells.jsonl"
 KEY = ("paper", "set", "part", "draw")
 PAPERS = {module.NAME: module for module in (ccskl, kernel, propagation, csc)}
 QUICK = Effort(draws=3, starts=8, quick=True)
-FULL = Effort(draws=20, starts=20, quick=False)
+FULL = Effort(draws=10, starts=20, quick=False)  # draws as in two of the papers
 
 
 class Options(NamedTuple):
@@ -132,9 +132,14 @@ def cell(job):
     return {name: job[name] for name in KEY} | module.run(job)
 
 
+def key_of(job):
+    """Return what the cell of a job is known by."""
+    return tuple(job[name] for name in KEY)
+
+
 def run_cells(cells, jobs, options, label, *, workers):
     """Run the jobs that are missing among the cells."""
-    jobs = [job for job in jobs if cells.lacks(tuple(job[name] for name in KEY), options.limit)]
+    jobs = [job for job in jobs if cells.lacks(key_of(job), options.limit)]
     if not jobs:
         return
     say(f"{label}: {len(jobs):,} cells to do")
@@ -262,15 +267,15 @@ def lines_of(value):
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def report(cells, head, out):
-    """Write papers.json, papers-times.json, papers.html and the pictures; return the results."""
+def report(cells, keys, head, out):
+    """Write papers.json, papers-times.json, papers.html and the pictures; return the results.
+
+    ``keys`` are those of the cells to report: the file may have more, of a longer run.
+    """
     papers = head["papers"]
-    records = [
-        cells.records[key]
-        for key in sorted(cells.records, key=lambda k: list(map(str, k)))
-        if key[0] in papers
-    ]
+    records = [cells.records[key] for key in keys]
     records.sort(key=lambda r: (papers.index(r["paper"]), r["set"], r["part"], r["draw"]))
+    sets = {f"{record['paper']}/{record['set']}" for record in records}
     shelf = Shelf(all_series(records))
     found = {
         "matrices": chosen_matrices(records, shelf),
@@ -292,7 +297,7 @@ def report(cells, head, out):
         "sets": {
             key: {k: v for k, v in data.items() if k != "name"}
             for key, data in sorted(cells.sets.items())
-            if key.split("/")[0] in papers
+            if key in sets
         },
         "failures": failures(records),
         "series": shelf.series,
@@ -327,10 +332,10 @@ def run(options, out):
     -------
     dict: the head of papers.json, "series" and "claims", and "times" or None
     """
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
     if options.data is not None and not Path(options.data).is_dir():
         raise ValueError(f"--data {options.data} is no folder; name one with sets as NAME.npz")
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
     effort = effort_of(options)
     papers = [options.paper] if options.paper else list(PAPERS)
     cells = Cells(out / CELLS, KEY)
@@ -361,6 +366,6 @@ def run(options, out):
         except KeyboardInterrupt:
             say(f"what is done is in {out / CELLS}; the same command goes on from there")
             raise
-    results = report(cells, head, out)
+    results = report(cells, list(map(key_of, jobs + timed)), head, out)
     say("written to", f"{out}:", "papers.html, papers.json, papers-times.json")
     return results
