@@ -1,10 +1,14 @@
-"""A simulated expert answers questions about handwritten digits through the running page.
+"""The page at work: a simulated expert, pictures of it, and the time of a frame.
 
     python benchmarks/page.py [--answers 300] [--rows 1797] [--think 0.5] [--shots DIR]
+    python benchmarks/page.py --frames [--points 200000]
 
-Starts `linkwise label` on pictures of digits, answers by the true digits, and prints the time to
-the next question (median of each 50 answers) and the adjusted Rand index of the clusters shown.
-With --shots, pictures of the page at 0, 100 and 300 answers (Playwright and a Chromium).
+The first starts `linkwise label` on pictures of handwritten digits, answers by the true digits, and
+prints the time to the next question (median of each 50 answers) and the adjusted Rand index of the
+clusters shown; with --shots, pictures of the page at 0, 100 and 300 answers. The second opens a
+page of many generated points, drags and zooms the map by mouse events, and prints the time between
+frames, drawn by WebGL (by software: there may be no graphics card) and by Canvas2D. Both the
+pictures and the frames need Playwright and a Chromium.
 """
 
 import argparse
@@ -26,6 +30,8 @@ import numpy as np
 from PIL import Image
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
+
+FRAMES = 60
 
 
 def write_digits(folder, n):
@@ -88,8 +94,7 @@ class Visitor:
 @contextmanager
 def running(folder, *options):
     """Run `linkwise label`; yield the address it prints."""
-    line = [sys.executable, "-m", "linkwise", "label", "digits.csv", "--id", "id", "--image",
-            "picture", "--no-browser", *options]  # fmt: skip
+    line = [sys.executable, "-m", "linkwise", "label", *options, "--no-browser"]
     environ = os.environ | {"XDG_STATE_HOME": str(folder / "state")}
     process = subprocess.Popen(line, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True)
     try:
@@ -100,37 +105,114 @@ def running(folder, *options):
 
 
 class Camera:
-    """Pictures of the page."""
+    """A browser that looks at the page."""
 
-    def __init__(self, visitor, folder):
+    def __init__(self, visitor, folder=None):
         from playwright.sync_api import sync_playwright
 
-        self.visitor, self.folder = visitor, Path(folder)
+        self.visitor, self.folder = visitor, folder and Path(folder)
         self.play = sync_playwright().start()
         self.browser = self.play.chromium.launch(
             executable_path=shutil.which("chromium"),
             args=["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
         )
 
-    def shoot(self, name, *, dark=False):
+    @contextmanager
+    def page(self, path="/", *, dark=False):
+        """Open the page, and wait until it is drawn."""
         scheme = "dark" if dark else "light"
         context = self.browser.new_context(
             viewport={"width": 1440, "height": 900}, color_scheme=scheme
         )
+        context.set_default_timeout(300_000)
         key, _, value = self.visitor.cookie.partition("=")
         url = f"http://{self.visitor.host}/"
         context.add_cookies([{"name": key, "value": value, "url": url}])
         page = context.new_page()
-        page.goto(url, timeout=300_000)
-        page.wait_for_selector("#stage[data-labels]", timeout=300_000)
-        page.wait_for_selector("#ask:not([hidden])", timeout=300_000)
-        time.sleep(3)
-        page.screenshot(path=self.folder / f"{name}.png")
+        page.goto(url.rstrip("/") + path)
+        page.wait_for_selector("#stage[data-labels]")
+        page.wait_for_selector("#ask:not([hidden])")
+        yield page
         context.close()
+
+    def shoot(self, name, *, dark=False):
+        """Take a picture."""
+        with self.page(dark=dark) as page:
+            time.sleep(3)
+            page.screenshot(path=self.folder / f"{name}.png")
 
     def close(self):
         self.browser.close()
         self.play.stop()
+
+
+RECORD = """() => {
+  window.stamps = [];
+  const step = (now) => {
+    window.stamps.push(now);
+    window.recording = requestAnimationFrame(step);
+  };
+  window.recording = requestAnimationFrame(step);
+}"""
+
+
+def frames_of(page, act):
+    """Return the milliseconds between frames (60,) while something is done again and again."""
+    page.evaluate(RECORD)
+    number = 0
+    while page.evaluate("window.stamps.length") <= FRAMES:
+        act(number)
+        number += 1
+    stamps = page.evaluate(
+        "() => { cancelAnimationFrame(window.recording); return window.stamps; }"
+    )
+    return np.diff(stamps[: FRAMES + 1])
+
+
+def measure_frames(n):
+    """Print the time of a frame while the map is dragged and zoomed."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(scale=4, size=(6, 8))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        X = centres[rng.integers(6, size=n)] + rng.normal(size=(n, 8))
+        np.save(folder / "points.npy", X.astype(np.float32))
+        with running(folder, "points.npy") as address:
+            visitor = Visitor(address)
+            visitor.question(visitor.state())
+            visitor.rested()
+            camera = Camera(visitor)
+            for path in ("/", "/?draw=canvas"):
+                with camera.page(path) as page:
+                    report_frames(page, n)
+            camera.close()
+
+
+def report_frames(page, n):
+    box = page.locator("#over").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    time.sleep(3)
+
+    def drag(i):
+        for step in range(4):
+            at = 0.4 * (4 * i + step)
+            page.mouse.move(x + 120 * np.cos(at), y + 120 * np.sin(at))
+
+    def zoom(i):
+        page.mouse.wheel(0, -120 if i % 8 < 4 else 120)
+
+    page.mouse.move(x, y)
+    page.mouse.down()
+    dragged = frames_of(page, drag)
+    page.mouse.up()
+    zoomed = frames_of(page, zoom)
+    drawn = page.locator("#stage").get_attribute("data-drawn")
+    for word, times in (("dragging", dragged), ("zooming", zoomed)):
+        median, high = np.quantile(times, [0.5, 0.95])
+        print(
+            f"{n} points, {drawn}, {word}: median {median:.1f} ms, 95% below {high:.1f} ms",
+            flush=True,
+        )
 
 
 def main():
@@ -139,11 +221,16 @@ def main():
     parser.add_argument("--rows", type=int, default=1797)
     parser.add_argument("--think", type=float, default=0.5, help="seconds for an answer")
     parser.add_argument("--shots", metavar="DIR")
+    parser.add_argument("--frames", action="store_true", help="measure the time of a frame")
+    parser.add_argument("--points", type=int, default=200_000, help="of --frames")
     args = parser.parse_args()
+    if args.frames:
+        measure_frames(args.points)
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         y = write_digits(folder, args.rows)
-        with running(folder) as address:
+        with running(folder, "digits.csv", "--id", "id", "--image", "picture") as address:
             visitor = Visitor(address)
             camera = Camera(visitor, args.shots) if args.shots else None
             question, times = visitor.question(visitor.state()), []
@@ -177,6 +264,9 @@ def main():
             if camera:
                 camera.close()
             if times:
+                visitor.rested()
+                review = [round(found["wrong"], 3) for found in visitor.state()["suspects"]]
+                print(f"{len(review)} answers offered for review, though all are right: {review}")
                 median, high = 1000 * np.quantile(times, [0.5, 0.95])
                 print(f"median of all {median:.1f} ms, 95% below {high:.1f} ms")
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.app.engine import Engine
+from linkwise.app.engine import engine_of
 from linkwise.app.hub import Hub
 from linkwise.app.messages import Map, Result
-from linkwise.app.routes import FILES, label_routes, life_of
+from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
-from linkwise.app.server import application
+from linkwise.app.server import application, life_of
 from linkwise.desk.project import KEPT, open_project
 from linkwise.query import Question
 
@@ -66,7 +66,7 @@ class InThread:
     """A worker that does its jobs at once, in the thread of the one who sends them."""
 
     def __init__(self, X, *, seed=0, k=None, hear):
-        self.engine, self.hear = Engine(X, seed=seed), hear
+        self.engine, self.hear = engine_of(X, seed=seed), hear
         self.lock = threading.Lock()
         hear(self.engine.map(k))
 
@@ -209,7 +209,7 @@ class Page:
 def page(data, *, worker=InThread, k=None, **given):
     """Serve a table without a network; yield the Page."""
     path = str(data).rsplit(".", 1)[0] + ".linkwise"
-    items, journal = open_project(str(data), path, settings(k=k, **given))
+    items, journal = open_project(str(data), path, settings(k=k, **given), least=1)
     with journal:
         hub = Hub(items, journal, data=str(data), k=k, worker=worker)
         door = Door(PORT, key=KEY)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -22,11 +23,17 @@ from starlette.routing import Route
 from linkwise.app import security
 from linkwise.app.clusters import renumbered, settle
 from linkwise.app.corrections import ACTIONS
+from linkwise.app.engine import Engine
 from linkwise.app.messages import Hand, Job, Map, Result
 from linkwise.app.security import Door, Kept, check_host, keep, recall
 from linkwise.app.server import application
 from linkwise.app.worker import Worker
-from linkwise.journal import read_project
+from linkwise.choice import LinkClustering
+from linkwise.cli import main
+from linkwise.desk.project import export
+from linkwise.journal import HAND, read_project
+from linkwise.journal.events import rows_of
+from linkwise.tables import read_links
 
 HOST = ("Host", f"127.0.0.1:{PORT}")
 COOKIE = ("Cookie", f"linkwise_{PORT}={KEY}")
@@ -532,6 +539,77 @@ def test_corrections_are_followed_and_undone_without_a_trace(table):
         state = found.post("/api/count", {"k": 2}).json()
         assert len(state["clusters"]) == 2
         assert found.post("/api/count", {"k": None}).json()["k"] is None
+
+
+def test_what_is_done_by_hand_outweighs_answers_in_a_later_fit(tmp_path):
+    y = blobs(tmp_path / "data.csv", 60, k=4)
+    rng = np.random.default_rng(0)
+    with page(tmp_path / "data.csv", columns=["x", "y"], k=4) as found:
+        labels = found.hub.labels.copy()
+        assert adjusted_rand_score(y, labels) == 1
+        first, second = (np.flatnonzero(labels == c) for c in (0, 1))
+        found.correct("merge", first=0, second=1)
+        ids, X = found.hub.items.ids, found.hub.items.X
+        merged = rows_of("merge", found.hub.state.active[0].body)
+        for a, b in zip(rng.choice(first, 20), rng.choice(second, 20), strict=True):
+            found.hub.journal.answer(ids[a], ids[b], False)
+    export(str(tmp_path / "data.linkwise"), str(tmp_path / "links.csv"))
+    links = read_links(str(tmp_path / "links.csv"))
+    assert {pair.weight for pair in links} == {1.0, HAND}
+    model = LinkClustering(3, effort="fast", random_state=0)
+    model.fit(X, constraints=links, sample_id=ids)
+    label_of = dict(zip(ids, model.labels_.tolist(), strict=True))
+    assert len({label_of[row] for row in merged}) == 1
+
+
+def test_a_method_without_weights_takes_a_project_and_says_so(tmp_path, capsys):
+    blobs(tmp_path / "data.csv", 12)
+    data, project = str(tmp_path / "data.csv"), str(tmp_path / "data.linkwise")
+    with page(data, columns=["x", "y"], k=3, worker=Stub) as found:
+        found.correct("together", rows=[0, 3, 6])
+    line = ["fit", data, "--links", project, "--id-column", "id", "--columns", "x,y", "-k", "3"]
+    output = ["-o", str(tmp_path / "labels.csv"), "--method", "agglomerative"]
+    assert main([*line, *output]) == 0
+    assert "corrections by hand count like answers here" in capsys.readouterr().err
+
+
+def test_an_answer_that_is_likely_wrong_is_found():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = 10 * np.array([[0, 0], [1, 0], [0, 1]])[y] + rng.normal(size=(60, 2))
+    pairs = [rng.choice(60, 2, replace=False).tolist() for _ in range(25)]
+    answers = [(a, b, bool(y[a] == y[b])) for a, b in pairs] + [(0, 3, False)]
+    engine, none = Engine(X), np.zeros((0, 2), dtype=int)
+    job = Job(1, answers, answers, Hand(none, none, [], []), 3)
+    engine.result(job)
+    assert [found[:3] for found in engine.suspects(job).found] == [(0, 3, -1)]
+
+
+def test_a_single_row_has_a_page_and_no_question(tmp_path):
+    (tmp_path / "one.csv").write_text("id,x\na,1\n")
+    with page(tmp_path / "one.csv") as found:
+        state = found.state()
+        assert state["ready"]
+        assert (state["n"], state["question"], state["thinking"]) == (1, None, False)
+        assert [c["size"] for c in state["clusters"]] == [1]
+        assert found.get("/api/map").body == bytes(8)
+        assert "one row" in found.correct("split", cluster=0, status=400)["error"]
+        assert "1..1" in found.post("/api/count", {"k": 2}).json()["error"]
+    with pytest.raises(ValueError, match="has 1 row, too few for 2 clusters; ask for at most 1"):
+        page(tmp_path / "one.csv", k=2).__enter__()
+
+
+def test_equal_rows_can_be_told_apart(tmp_path):
+    (tmp_path / "two.csv").write_text("id,x\na,1\nb,1\n")
+    with page(tmp_path / "two.csv") as found:
+        refused = found.correct("split", cluster=0, status=400)
+        assert "all rows of cluster 1 are equal" in refused["error"]
+        state = found.answer(False)
+        assert [c["size"] for c in state["clusters"]] == [1, 1]
+        found.command("/api/undo", {})
+        state = found.answer(True)
+        assert [c["size"] for c in state["clusters"]] == [2]
+        assert state["question"] is None
 
 
 def test_two_rows_are_enough(tmp_path):

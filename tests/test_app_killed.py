@@ -19,9 +19,9 @@ if not hasattr(os, "fork"):
 from app_parts import KEY, Stub, blobs, settings
 
 from linkwise.app.hub import Hub
-from linkwise.app.routes import FILES, label_routes, life_of
+from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
-from linkwise.app.server import application
+from linkwise.app.server import application, life_of
 from linkwise.desk.project import open_project
 from linkwise.journal import read_project, replay
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 import linkwise
-from linkwise.cli import METHODS, TRANSFORMERS, describe
+from linkwise.cli.methods import METHODS, TRANSFORMERS, describe
 
 SOURCE = Path(linkwise.__file__).parent
 ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
-    "exceptions", "blocks", "linalg", "constraints", "graph", "kernel", "embedding", "partition",
-    "evaluate", "_check", "estimators", "choice", "query", "saving", "journal", "datasets", "plot",
-    "demo", "tables", "segment", "desk", "terminal", "app", "bench", "cli", "__main__",
+    "exceptions", "_files", "blocks", "linalg", "constraints", "graph", "kernel", "embedding",
+    "partition", "evaluate", "_check", "estimators", "choice", "query", "saving", "journal",
+    "datasets", "plot", "demo", "tables", "segment", "desk", "terminal", "app", "bench", "cli",
+    "__main__",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -18,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from linkwise import cli
-from linkwise.cli import METHODS, main
+from linkwise.cli import main
+from linkwise.cli.arguments import parser
+from linkwise.cli.methods import METHODS
 from linkwise.exceptions import MissingExtra
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
@@ -393,7 +395,7 @@ def test_what_goes_wrong_underway_is_one_line(call, monkeypatch, error, code, fr
     def fail(_):
         raise error
 
-    monkeypatch.setattr(cli, "method_class", fail)
+    monkeypatch.setattr("linkwise.cli.fit.method_class", fail)
     found, out, err = call("fit data.csv -k 2 --id-column id -o labels.csv")
     assert (found, out) == (code, "")
     assert fragment in err
@@ -402,7 +404,7 @@ def test_what_goes_wrong_underway_is_one_line(call, monkeypatch, error, code, fr
 
 
 def test_a_bug_is_not_hidden(call, monkeypatch):
-    monkeypatch.setattr(cli, "method_class", lambda _: None)
+    monkeypatch.setattr("linkwise.cli.fit.method_class", lambda _: None)
     with pytest.raises(AttributeError):
         call("fit data.csv -k 2 --id-column id")
 
@@ -438,6 +440,35 @@ def test_a_reader_that_leaves_is_no_traceback():
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+@pytest.mark.parametrize("command", ["methods", "fit data.csv -k 3 --id id", "check links.csv"])
+def test_closed_output_is_told(here, command):
+    done = subprocess.run(
+        ["bash", "-c", f"exec {sys.executable} -m linkwise {command} >&-"], capture_output=True
+    )
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"linkwise: error: standard output is closed")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_labels_on_stdout_are_utf8_and_alone_whatever_the_locale(here):
+    Path("data.csv").write_text(DATA.replace("005", "\U0001f600"), encoding="utf-8")
+    line = "fit data.csv -k 3 --id id --method pck-means"
+    env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        ["bash", "-c", f"exec {sys.executable} -m linkwise {line} 2>&-"],
+        capture_output=True,
+        env=env,
+    )
+    assert done.returncode == 0
+    assert "\U0001f600" in table(done.stdout.decode())
+
+
+def test_the_demonstration_needs_its_folder_before_it_works(call):
+    code, out, err = call("demo --out data.csv")
+    assert (code, out) == (2, "")
+    assert err == "linkwise: error: data.csv: is a file; name a folder\n"
 
 
 def mutated(raw):
@@ -511,7 +542,7 @@ def walk(parser):
                 yield from walk(sub)
 
 
-@pytest.mark.parametrize("name", sorted({*walk(cli.parser()), *METHODS}))
+@pytest.mark.parametrize("name", sorted({*walk(parser()), *METHODS}))
 def test_the_manual_names_every_command_flag_and_method(name):
     assert re.search(rf"`(linkwise )?{name}[` ]", DOCS.read_text())
 

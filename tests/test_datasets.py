@@ -115,6 +115,13 @@ def test_counts_of_words_come_as_a_sparse_matrix(tmp_path):
     assert list(found["classes"]) == ["a", "b"]
 
 
+@pytest.mark.parametrize("content", [b"", b"PK", b"x" * 100])
+def test_a_file_that_is_no_archive_is_refused_in_words(tmp_path, content):
+    (tmp_path / "mine.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"mine\.npz: not a readable \.npz file of numbers"):
+        datasets.load("mine", data=tmp_path)
+
+
 def test_a_file_without_points_is_refused(tmp_path):
     np.savez(tmp_path / "other.npz", Z=np.ones(3))
     with pytest.raises(ValueError, match=r"no arrays X and y; it has Z"):

@@ -1,6 +1,7 @@
 """Laws of the log of answers."""
 
 import csv
+import json
 import os
 import shutil
 import sqlite3
@@ -850,6 +851,12 @@ def test_a_log_is_merged_into_another(tmp_path):
             "about the rows of anoth",
         ),
         ("t.xlsx", "", "expected a name that ends in"),
+        ("t.csv", "id_a;id_b;kind\n0;1;must\n", "separated by ';'"),
+        ("t.csv", "id_a,id_b,kind,kind\n0,1,must,cannot\n", "two columns are called 'kind'"),
+        ("t.csv", "row,label,label\n0,1,2\n1,1,3\n", "two columns are called 'label'"),
+        ("t.csv", "row,label\n0,1\n1,-1\n", "fewer than two of its rows have a label"),
+        ("t.jsonl", '{"row": 1.5, "label": 1}\n{"row": 2, "label": 1}', "1.5 is not a row number"),
+        ("t.jsonl", '{"row": 1e999, "label": 1}\n{"row": 2, "label": 1}', "inf is not a row"),
     ],
 )
 def test_a_bad_table_is_refused_in_words(journal, tmp_path, name, content, words):
@@ -857,6 +864,61 @@ def test_a_bad_table_is_refused_in_words(journal, tmp_path, name, content, words
     with pytest.raises(ValueError, match=words):
         journal.extend(read_table(tmp_path / name, journal))
     assert journal.events() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", "id_a,id_b,kind\n0,1,must\n2,3,cannot\n"),
+        ("t.csv", "0,1,must\n2,3,cannot\n"),
+        ("t.csv", "0,1,must,1\n2,3,cannot,1\n"),
+        ("t.tsv", "B\tsign\tA\n1\tsame\t0\n3\tdifferent\t2\n"),
+        ("t.jsonl", '{"a": 0, "b": 1, "kind": "must"}\n{"a":2,"b":3,"kind":"cannot","weight":1}\n'),
+    ],
+)
+def test_what_fit_reads_as_links_can_be_imported(journal, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    journal.extend(read_table(tmp_path / name, journal))
+    assert journal.state.constraints() == Constraints.read(tmp_path / name)
+
+
+def test_labels_written_as_floats_are_the_same_labels(journal, tmp_path):
+    table = tmp_path / "labels.csv"
+    table.write_text("row,label\n0,1.0\n1,1\n2,2.0\n3,-1.0\n4,-1.0\n5,nan\n6,NaN\n7,\n")
+    ((_, body, *_),) = read_table(table, journal)
+    assert body == {"parts": [[0, 1], [2]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: rows[1:], "event 1 is missing"),
+        (lambda rows: [rows[0], rows[2]], "event 2 is missing"),
+        (lambda rows: [row | {"client": None} for row in rows], "client must be a text"),
+        (lambda rows: [row | {"when": 3} for row in rows], "when must be a text"),
+        (lambda rows: [row | {"when": "yesterday"} for row in rows], "when must be a time"),
+    ],
+)
+def test_a_log_that_is_not_whole_is_refused(journal, tmp_path, change, words):
+    with Journal(tmp_path / "a.linkwise", data=DATA) as other:
+        for b in (1, 2, 3):
+            other.answer(0, b, True)
+    log = tmp_path / "log.jsonl"
+    write_log(log, read_project(tmp_path / "a.linkwise"))
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    log.write_text("".join(json.dumps(row) + "\n" for row in change(rows)))
+    with pytest.raises(ValueError, match=words):
+        journal.extend(read_table(log, journal))
+    assert journal.events() == []
+
+
+def test_a_pipe_is_no_project(path):
+    os.mkfifo(path)
+    for look in (read_project, lambda path: Journal(path, data=DATA)):
+        with pytest.raises(ValueError, match="is a pipe or a device; name a file"):
+            look(path)
+    os.mkfifo(path.with_suffix(".csv"))
+    assert not project_file.is_project(path.with_suffix(".csv"))  # and does not wait
 
 
 def test_a_missing_pyarrow_is_named(tmp_path, monkeypatch):
@@ -900,7 +962,7 @@ def test_corrections_survive_the_next_fit(journal, five, path):
         links = journal.state.constraints()
     assert links.n_pairs <= 3 * len(links.ids)
     assert links.conflict() is None
-    model = ConstrainedAgglomerative(5).fit(X, constraints=links)
+    model = ConstrainedAgglomerative(5).fit(X, constraints=links.with_weight(1))
     labels = model.labels_
     assert not model.violations_
     assert len(set(labels[:60].tolist())) == 1  # all of both, not the representatives alone

@@ -144,6 +144,15 @@ def test_units_are_irrelevant_with_the_covariance_as_prior(iris, rng):
     assert_allclose(pdist(mixed), pdist(straight), rtol=1e-5)
 
 
+@pytest.mark.parametrize("scale", [2.0**490, 2.0**-490])
+def test_the_unit_of_length_is_irrelevant_however_large_or_small(iris, scale):
+    X, y = iris
+    links = sample_pairs(y, 60, random_state=0)
+    plain, scaled = (ITML().fit(Z, constraints=links) for Z in (X, scale * X))
+    assert_array_equal(scaled.metric_, plain.metric_)
+    assert_allclose(scaled.dual_ * scale**2, plain.dual_)
+
+
 def test_a_singular_covariance_is_a_prior_on_the_span(iris):
     X, y = iris
     links = sample_pairs(y, 60, random_state=0)

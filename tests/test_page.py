@@ -1,5 +1,6 @@
 """The label page in a real browser."""
 
+import asyncio
 import contextlib
 import functools
 import http.server
@@ -25,9 +26,10 @@ from playwright import sync_api
 
 from linkwise.app import routes
 from linkwise.app.hub import Hub
-from linkwise.app.routes import FILES, label_routes, life_of
+from linkwise.app.messages import Suspects
+from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
-from linkwise.app.server import application, listen
+from linkwise.app.server import application, life_of, listen
 from linkwise.desk.project import open_project
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -76,14 +78,14 @@ class Site:
 
 
 @contextlib.contextmanager
-def served(browser, data, **given):
+def served(browser, data, *, worker=InThread, **given):
     """Serve a table in a thread of this process."""
     project = str(data).rsplit(".", 1)[0] + ".linkwise"
-    items, journal = open_project(str(data), project, settings(**given))
+    items, journal = open_project(str(data), project, settings(**given), least=1)
     sock = listen("127.0.0.1", None)
     door = Door(sock.getsockname()[1], key="k" * 64)
     with journal:
-        hub = Hub(items, journal, data=str(data), k=given.get("k"), worker=InThread)
+        hub = Hub(items, journal, data=str(data), k=given.get("k"), worker=worker)
         app = application(label_routes(hub), door, files=FILES, lifespan=life_of(hub))
         config = uvicorn.Config(
             app, log_level="critical", timeout_graceful_shutdown=1, lifespan="on"
@@ -247,10 +249,106 @@ def test_clusters_are_split_named_and_counted(site):
     page.locator("#k").fill("5")
     page.keyboard.press("Tab")
     expect(page.locator("#clusters li")).to_have_count(5)
-    with page.expect_download() as download:
-        page.locator("#file-menu summary").click()
-        page.get_by_text("labels.csv").click()
-    assert download.value.suggested_filename == "labels.csv"
+    page.locator("#fixed").uncheck()
+    expect(page.locator("#free-note")).to_have_text("4 clusters, following the answers")
+    expect(page.locator("#clusters li").first).to_contain_text("<b>first</b>")
+
+
+def test_tables_go_out_and_come_back(site, tmp_path):
+    page = site.open()
+    expect(page.locator("#ask")).to_be_visible()
+    page.keyboard.press("d")
+    answered(page, 1)
+    page.locator("#file-menu summary").click()
+    for name in ("labels.csv", "links.csv", "log.jsonl"):
+        with page.expect_download() as download:
+            page.get_by_text(name).click()
+        assert download.value.suggested_filename == name
+        download.value.save_as(tmp_path / name)
+    assert len((tmp_path / "labels.csv").read_text().splitlines()) == 25
+    assert len((tmp_path / "links.csv").read_text().splitlines()) == 2
+    page.keyboard.press("Control+z")
+    answered(page, 0)
+    rows = "r00,r03,must\nr00,r01,cannot\n"
+    (tmp_path / "more.csv").write_text(f"id_a,id_b,kind\n{rows}")
+    page.locator("#import").set_input_files(tmp_path / "more.csv")
+    expect(page.locator("#said")).to_contain_text("more.csv: 1 event(s) added; 2 links count now")
+    expect(page.locator("#kept")).to_have_text("100% of 2 links kept")
+    (tmp_path / "bad.csv").write_text("id_a,id_b,kind\nr00,nobody,must\n")
+    page.locator("#file-menu summary").click()
+    page.locator("#import").set_input_files(tmp_path / "bad.csv")
+    expect(page.locator("#said")).to_contain_text("nobody")
+    expect(page.locator("#kept")).to_have_text("100% of 2 links kept")
+    site.faults = [fault for fault in site.faults if "400 (Bad Request)" not in fault]
+
+
+def on_map(page, hub, row):
+    """Return where a row is on the screen."""
+    box = page.locator("#over").bounding_box()
+    x, y = (float(value) for value in hub.xy[row])
+    width, height = box["width"] / 2, box["height"] / 2
+    return box["x"] + width + x * (width - 34), box["y"] + height - y * (height - 52)
+
+
+def test_points_clicked_are_linked_and_rows_taken_out_of_a_cluster(site):
+    page = site.open()
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+    hub = site.hub
+    for row in (0, 1):
+        page.mouse.click(*on_map(page, hub, row))
+    expect(page.locator("#chosen-count")).to_have_text("2 rows chosen")
+    page.locator("#do-same").click()
+    expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#history")).to_contain_text("linked by hand")
+    assert hub.labels[0] == hub.labels[1]
+    page.keyboard.press("Control+z")
+    expect(page.locator("#history li")).to_have_text("Nothing yet.")
+    page.locator("#tab-rows").click()
+    choose(page, "r00", "r03")
+    expect(page.locator("#target")).to_have_value(str(hub.labels[0]))
+    page.locator("#do-apart").click()
+    expect(page.locator("#chosen")).to_be_hidden()
+    assert hub.labels[0] != hub.labels[6]
+    assert hub.labels[3] != hub.labels[6]
+
+
+def test_answers_likely_wrong_are_offered_for_review(site):
+    page = site.open()
+    page.locator("#tab-rows").click()
+    for names in (("r00", "r01"), ("r03", "r04")):
+        choose(page, *names)
+        page.locator("#do-same").click()
+        expect(page.locator("#chosen")).to_be_hidden()
+    found = Suspects(9, [(0, 1, 1, 0.97), (3, 4, 1, 0.9)])
+    asyncio.run_coroutine_threadsafe(site.hub._hear(found), site.hub.loop).result(60)
+    expect(page.locator("#review-count")).to_have_text("2")
+    page.locator("#tab-review").click()
+    expect(page.locator("#suspects li").first).to_contain_text("97% likely wrong")
+    page.get_by_role("button", name="Show r00 with r01").click()
+    expect(page.locator("#chosen-count")).to_have_text("2 rows chosen")
+    expect(page.locator("#rows tbody tr")).to_have_count(2)
+    page.keyboard.press("Escape")
+    page.locator("#tab-review").click()
+    page.get_by_role("button", name="It is right: r03 with r04").click()
+    expect(page.locator("#review-count")).to_have_text("1")
+    page.get_by_role("button", name="Drop this one: r00 with r01").click()
+    expect(page.locator("#review-note")).to_contain_text("No answer looks wrong")
+    assert [e.body["pairs"][0][:2] for e in site.hub.state.active] == [["r03", "r04"]]
+
+
+def test_the_page_says_when_more_answers_change_little(browser, tmp_path):
+    y = blobs(tmp_path / "data.csv")
+    with served(browser, tmp_path / "data.csv", columns=["x", "y"]) as site:
+        page = site.open()
+        for number in range(1, 40):
+            expect(page.locator("#ask")).to_be_visible()
+            asked = site.hub.asked
+            page.keyboard.press("s" if y[asked.a] == y[asked.b] else "d")
+            answered(page, number)
+            if site.hub.outlook.enough:
+                break
+        expect(page.locator("#hint")).to_have_text("More answers would change little")
+        expect(page.locator("#outlook")).to_contain_text("are still in doubt.")
 
 
 def test_clusters_wait_while_paused(site):
@@ -264,6 +362,91 @@ def test_clusters_wait_while_paused(site):
     page.locator("#once").click()
     expect(page.locator("#stale")).to_be_hidden()
     expect(page.locator("#stage")).to_have_attribute("data-labels", "2")
+    page.keyboard.press("d")
+    answered(page, 2)
+    page.locator("#live").click()
+    expect(page.locator("#stale")).to_be_hidden()
+    expect(page.locator("#live")).to_have_attribute("aria-pressed", "true")
+
+
+class Slow(InThread):
+    """A worker that is never done with a second job, until it is stopped."""
+
+    def send(self, job):
+        if job.number == 1 or self.hurry:
+            super().send(job)
+        self.number = job.number
+
+    hurry = False
+
+    def stop(self):
+        self.hurry = True
+        self.hear(("stopped", self.number))
+
+
+def test_work_can_be_stopped_and_begun_again(browser, tmp_path):
+    blobs(tmp_path / "data.csv")
+    with served(browser, tmp_path / "data.csv", worker=Slow) as site:
+        page = site.open()
+        expect(page.locator("#ask")).to_be_visible()
+        page.keyboard.press("d")
+        answered(page, 1)
+        expect(page.locator("#stale-text")).to_contain_text("being worked out")
+        expect(page.locator("body")).to_have_class(re.compile("stale"))
+        page.locator("#stop").click()
+        expect(page.locator("#stop")).to_be_hidden()
+        expect(page.locator("#stale-text")).to_contain_text("those before the last answers")
+        page.locator("#once").click()
+        expect(page.locator("#stale")).to_be_hidden()
+
+
+def test_names_survive_a_restart(browser, tmp_path):
+    blobs(tmp_path / "data.csv")
+    with served(browser, tmp_path / "data.csv") as site:
+        page = site.open()
+        page.locator("#name-1").click()
+        page.locator("#name").fill("the right ones")
+        page.keyboard.press("Enter")
+        expect(page.locator("#clusters li").nth(1)).to_contain_text("the right ones")
+    with served(browser, tmp_path / "data.csv") as site:
+        page = site.open()
+        expect(page.locator("#clusters li").nth(1)).to_contain_text("the right ones")
+
+
+def test_texts_are_compared_word_by_word(browser, tmp_path):
+    (tmp_path / "data.csv").write_text(
+        "id,note\na,the red engine stalls\nb,the blue engine stalls\n"
+        "c,invoice of may\nd,invoice of june\n"
+    )
+    with served(browser, tmp_path / "data.csv", text="note") as site:
+        page = site.open()
+        expect(page.locator("#ask")).to_be_visible()
+        texts = {"a": "red", "b": "blue", "c": "may", "d": "june"}
+        one, two = (site.hub.items.name(row) for row in site.hub.asked[:2])
+        near = {one, two} in ({"a", "b"}, {"c", "d"})
+        marks = page.locator("#compare mark").all_text_contents()
+        assert {texts[one], texts[two]} <= set(marks)
+        if near:
+            assert len(marks) == 2
+
+
+def test_images_are_shown_in_the_question(browser, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    lines = ["id,file"]
+    for i in range(6):
+        ink = np.full((12, 12, 3), 40 if i % 2 else 220, dtype=np.uint8)
+        ink[i : i + 2] = 128
+        image.fromarray(ink).save(tmp_path / f"{i}.png")
+        lines.append(f"r{i},{i}.png")
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    with served(browser, tmp_path / "data.csv", image="file") as site:
+        page = site.open()
+        expect(page.locator("#compare img")).to_have_count(2)
+        for place in (0, 1):
+            picture = page.locator("#compare img").nth(place)
+            expect(picture).to_have_js_property("naturalWidth", 12)
+        page.mouse.move(*on_map(page, site.hub, 0))
+        expect(page.locator("#tip img")).to_have_js_property("naturalWidth", 12)
 
 
 def test_two_tabs_are_one(site):
@@ -289,8 +472,22 @@ def test_hostile_texts_and_names_are_inert(browser, tmp_path):
         assert page.locator("#compare img, #rows img, #rows b").count() == 0
 
 
-def test_when_all_is_known_nothing_is_asked(browser, tmp_path):
-    (tmp_path / "two.csv").write_text("id,x\na,1\nb,2\n")
+def test_a_single_row_is_shown_and_nothing_is_asked(browser, tmp_path):
+    (tmp_path / "one.csv").write_text("id,x\na,1\n")
+    with served(browser, tmp_path / "one.csv") as site:
+        page = site.open()
+        expect(page.locator("#idle-head")).to_have_text("There is nothing to ask")
+        expect(page.locator("#idle-text")).to_contain_text("a single row")
+        expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+        expect(page.locator("#clusters li")).to_have_count(1)
+        page.mouse.click(*on_map(page, site.hub, 0))
+        expect(page.locator("#chosen-count")).to_have_text("1 row chosen")
+        expect(page.locator("#do-together")).to_be_disabled()
+
+
+@pytest.mark.parametrize("other", ["2", "1"], ids=["two rows", "two equal rows"])
+def test_when_all_is_known_nothing_is_asked(browser, tmp_path, other):
+    (tmp_path / "two.csv").write_text(f"id,x\na,1\nb,{other}\n")
     with served(browser, tmp_path / "two.csv") as site:
         page = site.open()
         expect(page.locator("#ask")).to_be_visible()

@@ -109,6 +109,19 @@ def test_an_answer_undone_is_as_if_it_had_never_been(answers, data):
     assert one_by_one.contradicted == again.contradicted
 
 
+def test_of_what_cannot_all_hold_the_heavier_does():
+    answers = [(0, 1, True), (1, 2, True), (0, 2, False, 5.0)]
+    known = Known(answers)
+    assert known.relation(0, 2) is False
+    assert known.contradicted == [(1, 2)]
+    one_by_one = Known()
+    for answer in answers:
+        one_by_one.tell(*answer)
+    assert vars(one_by_one) == vars(known)
+    known.tell(0, 2, False)  # said again, as an answer like the others
+    assert known.relation(0, 2) is True
+
+
 def test_neighbourhoods_are_apart_and_the_largest_come_first():
     known = Known([(0, 1, True), (1, 2, True), (3, 4, True), (0, 3, False), (5, 0, False)])
     assert [sorted(known.members(root)) for root in neighbourhoods(known)] == [[0, 1, 2], [3, 4]]
@@ -279,6 +292,13 @@ def test_oracles_know_a_table_keep_a_budget_and_err_at_a_rate():
     assert wrong(pairs) == wrong([(b, a) for a, b in pairs])  # the same, whenever it is asked
     with pytest.raises(ValueError, match="error=2"):
         Oracle(lambda a, b: True, error=2)
+
+
+@pytest.mark.parametrize("answer", ["no", "", float("nan"), 2, [True]])
+def test_an_answer_that_is_neither_yes_nor_no_is_refused(answer):
+    with pytest.raises(ValueError, match=r"the oracle answered .* about rows 0 and 1"):
+        Oracle(lambda a, b: answer)([(0, 1)])
+    assert label_oracle([0.0, np.nan, 0.0])([(0, 1), (0, 2)]) == [None, True]
 
 
 def test_an_oracle_may_answer_in_batches_and_a_person_in_words():

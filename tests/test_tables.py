@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from linkwise.tables import BATCH, check_output, label_text, read_points, write_labels
+from linkwise.tables import BATCH, check_output, label_text, map_points, read_points, write_labels
 
 finite = st.floats(-1e150, 1e150)
 # No lone surrogates: they are not text.
@@ -132,6 +132,28 @@ def test_columns_that_cannot_be_are_refused(save, asked, fragment):
     with pytest.raises(ValueError, match=r"data\.csv") as caught:
         read_points(save("id,x,x\na,1,2\na,3,4\n"), **asked)
     assert fragment in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "asked"),
+    [
+        ("id;x;y\na;1;2\n", "';'", {"id_column": "id"}),
+        ("1;2\n3;4\n", "';'", {"columns": ["0"]}),
+        ("id;x;y\na;1,5;2,5\n", "';'", {"id_column": "id"}),
+        ("id\tx\na\t1\n", r"'\\t'", {"id_column": "id"}),
+    ],
+)
+def test_another_separator_is_told(save, text, mark, asked):
+    with pytest.raises(ValueError, match=f"fields seem to be separated by {mark}"):
+        read_points(save(text), **asked)
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.npy"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    for look in (read_points, map_points, lambda path: check_output(path, force=True)):
+        with pytest.raises(ValueError, match="is a pipe or a device; name a file"):
+            look(str(tmp_path / name))
 
 
 def test_an_empty_id_is_refused(save):

@@ -1,9 +1,11 @@
 """Laws of labelling in the terminal."""
 
+import contextlib
 import io
 import json
 import os
 import re
+import sqlite3
 import unicodedata
 from pathlib import Path
 
@@ -260,6 +262,41 @@ def test_wrong_command_lines_are_refused(call):
     assert (code, "cannot tell the format" in err) == (3, True)
     np.savez("data.npz", X=np.eye(3))
     assert "column of a .csv" in call("label data.npz --text x --terminal")[2]
+
+
+def test_a_project_without_answers_takes_other_options_and_other_rows(call):
+    assert call("label data.csv --columns x,y --terminal", "q\n")[0] == 0  # --id forgotten
+    Path("links.csv").write_text("id_a,id_b,kind\nr00,r01,cannot\n")
+    code, _, err = call("label data.csv --import links.csv")
+    assert (code, "links.csv: 'r00' is not a row number" in err) == (3, True)
+    Path("data.csv").write_text(DATA + "r30,1,1,a\n")
+    assert call("label data.csv --id id --import links.csv")[0] == 0
+    assert answers() == [("r00", "r01", False)]
+    code, _, err = call("label data.csv --id x --terminal")
+    assert (code, "names rows by the column 'id'" in err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("UPDATE project SET value = '-5' WHERE key = 'k'", "the setting k is damaged, -5"),
+        ("UPDATE project SET value = '\"xy\"' WHERE key = 'columns'", "the setting columns is"),
+        ("UPDATE project SET value = '{}' WHERE key = 'id_column'", "the setting id_column is"),
+        ("REPLACE INTO project VALUES ('seed', '\"a\"')", "the setting seed is damaged"),
+        (
+            """INSERT INTO events VALUES
+            (2, 'answer', '{"a":"zz","b":"r01","same":true}', '', '', '', 'c')""",
+            "the log is damaged: event 2: 'zz' is not an id of data.csv",
+        ),
+    ],
+)
+def test_a_project_that_was_tampered_with_is_refused_in_one_sentence(call, change, words):
+    call(LABEL, "s\nq\n")
+    with contextlib.closing(sqlite3.connect("data.linkwise")) as db, db:
+        db.execute(change)
+    code, _, err = call("label data.csv --terminal", "q\n")
+    assert (code, err.count("\n")) == (3, 1)
+    assert words in err
 
 
 def test_answers_are_kept_and_the_work_goes_on_where_it_stopped(call):

@@ -194,6 +194,18 @@ def test_a_request_to_end_puts_the_terminal_in_order(small, ending, code):
     assert sorted(os.listdir()) == ["data.csv", "data.linkwise"]
 
 
+def test_a_terminal_that_goes_away_loses_nothing(small):
+    with Terminal("label", "data.csv", "--id", "id", "--terminal") as terminal:
+        terminal.screen()
+        terminal.type("s")
+        terminal.screen()
+        os.close(terminal.end)
+        assert terminal.process.wait(timeout=300) == 128 + signal.SIGHUP
+        terminal.end = os.open(os.devnull, os.O_RDONLY)
+    assert sorted(os.listdir()) == ["data.csv", "data.linkwise"]
+    assert len(read_project("data.linkwise").state.answers) == 1
+
+
 def test_keys_typed_ahead_resizing_and_stopping(small):
     with Terminal("label", "data.csv", "--id", "id", "--terminal", NO_COLOR="") as terminal:
         first = terminal.screen()

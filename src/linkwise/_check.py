@@ -41,7 +41,9 @@ def check_affinity(W, *, square, nonnegative):
 
 
 def check_n_clusters(n_clusters, n):
-    """Refuse more clusters than points."""
+    """Refuse more clusters than points, and True for a number of them."""
+    if isinstance(n_clusters, bool):
+        raise ValueError(f"n_clusters={n_clusters}: expected a whole number, such as 3")
     if n_clusters > n:
         raise ValueError(
             f"n_clusters={n_clusters} is more than n_samples={n}: ask for at most {n} clusters"
@@ -78,8 +80,8 @@ def check_no_weights(links, method):
     if np.any(links.weight != 1):
         raise ValueError(
             f"constraints: {method} knows no weights and a pair has weight "
-            f"{links.weight[links.weight != 1][0]:g}; pass constraints.with_weight(1) if every "
-            "pair is meant alike"
+            f"{links.weight[links.weight != 1][0]:g}; give every pair weight 1, "
+            "constraints.with_weight(1), if all are meant alike"
         )
 
 

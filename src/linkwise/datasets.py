@@ -153,8 +153,11 @@ def read_file(path):
     """Return {name: array} of an npz file; counts of words become a csr_matrix X."""
     from scipy import sparse
 
-    with np.load(path, allow_pickle=False) as archive:
-        arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+    except Exception as error:  # a broken archive may fail anywhere, and with anything
+        raise ValueError(f"{path}: not a readable .npz file of numbers ({error})") from error
     if set(arrays) >= CSR:
         data, indices, indptr, shape = (
             arrays.pop(name) for name in ("data", "indices", "indptr", "shape")

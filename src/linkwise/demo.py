@@ -41,6 +41,8 @@ def _picture(X, y, before, after, path):
 
 def run(out="demo"):
     """Print the table, and write the map before and after to ``out/digits.png``."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
     X, y = datasets.load("digits")
     print("Handwritten digits, 1,797 images of 8 x 8; ten clusters asked for.")
     print("An answer says of two images whether they show the same digit.\n")
@@ -60,7 +62,5 @@ def run(out="demo"):
         )
     print("\nagreement: adjusted Rand index with the true digits (1 = perfect, 0 = chance);")
     print("untouched: the same on the images that no answer mentions; kept: answers followed.")
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
     _picture(X, y, found[ANSWERS[0]], found[ANSWERS[-1]], folder / "digits.png")
     print(f"\nThe map before and after: {folder / 'digits.png'}")

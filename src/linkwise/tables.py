@@ -15,7 +15,6 @@ import errno
 import io
 import os
 import sys
-import uuid
 import warnings
 from itertools import islice
 from pathlib import Path
@@ -23,8 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._files import write_whole
 from linkwise.blocks import open_rows
 from linkwise.constraints import Constraints
+from linkwise.constraints.io import other_separator, plain_file
 
 DELIMITER = {".csv": ",", ".tsv": "\t"}
 BATCH = 10_000  # rows turned into numbers at once
@@ -63,7 +64,9 @@ def find_column(wanted, names, width, file):
     if wanted.isdecimal() and int(wanted) < width:
         return int(wanted)
     known = f"the columns are {', '.join(map(repr, names))}, or by" if names else "give a"
-    raise ValueError(f"{file}: no column {wanted!r}; {known} number 0..{width - 1}")
+    raise ValueError(
+        f"{file}: no column {wanted!r}; {known} number 0..{width - 1}{other_separator(names)}"
+    )
 
 
 def find_features(columns, names, width, file, *, but=None):
@@ -102,6 +105,7 @@ def read_points(path, *, id_column=None, columns=None):
 
 def map_points(path):
     """Return the points in a .npy file without reading them."""
+    path = plain_file(path)
     try:
         X = open_rows(path)
     except FileNotFoundError:
@@ -117,7 +121,7 @@ def map_points(path):
 
 def _bytes(path):
     if path != "-":
-        return Path(path).read_bytes()
+        return plain_file(path).read_bytes()
     if sys.stdin is None:
         raise ValueError("standard input is closed; name a file, or send it one")
     return sys.stdin.buffer.read()
@@ -136,7 +140,8 @@ def _rows(raw, file, delimiter):
         raise ValueError(f"{file}, line {line}: not UTF-8 text; save the file as UTF-8") from error
     text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
-    width = blank = 0
+    blank = 0
+    first: list = []
     try:
         for row in reader:
             if not row:
@@ -144,11 +149,12 @@ def _rows(raw, file, delimiter):
                 continue
             if blank:
                 raise ValueError(f"{file}, line {blank}: blank, with rows after it; remove it")
-            width = width or len(row)
-            if len(row) != width:
+            first = first or row
+            if len(row) != len(first):
+                hint = other_separator(first) or " (the file may be cut short)"
                 raise ValueError(
-                    f"{file}, line {reader.line_num}: expected {width} fields as in the first "
-                    f"line, got {len(row)}; complete or remove the line (the file may be cut short)"
+                    f"{file}, line {reader.line_num}: expected {len(first)} fields as in the first "
+                    f"line, got {len(row)}; complete or remove the line{hint}"
                 )
             yield reader.line_num, row
     except csv.Error as error:
@@ -217,7 +223,7 @@ def _numbers(batch, places, names, file):
     if not row[j].strip():
         fault = "the cell is empty"
     elif not is_number(row[j]):
-        fault = f"{row[j]!r} is not a number"
+        fault = f"{row[j]!r} is not a number{other_separator(row)}"
     else:
         fault = f"{row[j]!r} is not within ±{LARGEST:g}"
     raise ValueError(
@@ -227,7 +233,7 @@ def _numbers(batch, places, names, file):
 
 
 def _read_arrays(path, id_column, columns):
-    with open(path, "rb") as file:
+    with open(plain_file(path), "rb") as file:
         try:
             loaded = np.load(file, allow_pickle=False)
             arrays = _chosen(loaded, id_column) if hasattr(loaded, "files") else {"X": loaded}
@@ -314,6 +320,8 @@ def check_output(path, *, force=False):
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise ValueError(f"{path} is a folder; name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"{path} is a pipe or a device; name a file")
     if os.path.exists(path) and not force:
         raise FileExistsError(f"{path} exists; --force overwrites it")
     if not os.path.isdir(folder):
@@ -332,13 +340,4 @@ def write_labels(path, labels, ids=None, *, force=False):
     else:
         raw = label_text(labels, ids, DELIMITER[suffix]).encode()
     check_output(path, force=force)
-    place = Path(os.path.realpath(path))
-    beside = place.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            file.write(raw)
-        os.replace(beside, place)
-    except OSError as error:
-        raise OSError(f"{path} was not written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(path, raw)

@@ -1,6 +1,7 @@
 """Laws of reading and writing pairs."""
 
 import io
+import os
 
 import numpy as np
 import pytest
@@ -108,6 +109,13 @@ def test_ids_are_integers_only_if_all_are():
         ("x.jsonl", '{"a": 0, "b": 1}\n', "line 1: kind must be"),
         ("x.jsonl", '{"a": 0, "kind": "must"}\n', "line 1: an id is missing"),
         ("x.txt", "0,1,must", "cannot tell the format"),
+        (
+            "x.csv",
+            "id_a,id_b,kind,Kind\n0,1,must,cannot\n",
+            "line 1: two columns are called 'kind'",
+        ),
+        ("x.csv", "id_a,a,a,id_b,kind\n0,1,2,3,must\n", "line 1: two columns are called 'a'"),
+        ("x.csv", "id_a;id_b;kind\n0;1;must\n", "line 1: .*fields seem to be separated by ';'"),
     ],
 )
 def test_bad_lines_are_named(tmp_path, name, text, fragment):
@@ -116,6 +124,12 @@ def test_bad_lines_are_named(tmp_path, name, text, fragment):
     with pytest.raises(ValueError, match=fragment) as caught:
         Constraints.read(path)
     assert name in str(caught.value)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x.csv")
+    with pytest.raises(ValueError, match="is a pipe or a device; name a file"):
+        Constraints.read(tmp_path / "x.csv")
 
 
 def test_other_encodings_are_refused(tmp_path):

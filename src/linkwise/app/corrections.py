@@ -6,8 +6,7 @@ events name the user's ids. A selection of very many rows is said of rows that s
 
 import numpy as np
 
-from linkwise.app.messages import HAND
-from linkwise.journal import merging, moving, representatives, splitting
+from linkwise.journal import HAND, merging, moving, representatives, splitting
 
 MOST = 200  # rows of a correction
 EACH = 3  # rows of a cluster that one that is not part of it is kept from
@@ -108,12 +107,12 @@ class Hands:
             return "split", splitting(self.X, self.labels, chosen, ids=self.ids), why
         if len(members) < 2:
             raise ValueError(f"cluster {cluster + 1} has one row; there is nothing to split")
+        if (self.X[members] == self.X[members[0]]).all():
+            raise ValueError(f"all rows of cluster {cluster + 1} are equal; choose some by hand")
         from sklearn.cluster import KMeans
 
         half = KMeans(2, n_init=3, random_state=0).fit_predict(self.X[members])
         parts = [members[half == side] for side in (0, 1)]
-        if not all(map(len, parts)):
-            raise ValueError(f"all rows of cluster {cluster + 1} are equal; choose some by hand")
         parts = [self._named(representatives(self.X, part)) for part in parts]
         return "split", {"parts": parts}, why
 

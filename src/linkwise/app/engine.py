@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from linkwise.app.clusters import count, renumbered, settle
-from linkwise.app.messages import HAND, Map, Outlook, Result, Suspects
+from linkwise.app.messages import Map, Outlook, Result, Suspects
 from linkwise.blocks.executor import one_thread
 from linkwise.choice import LinkClustering
 from linkwise.constraints import Constraints
+from linkwise.journal import HAND
 from linkwise.query import Known, Session
 from linkwise.query.model import fit
 from linkwise.query.seeds import classes_of
@@ -69,6 +70,34 @@ def islands(E, core, start):
     return filled(xy)
 
 
+def weighed(job):
+    """Return the answers of a job with their weights: (a, b, same, weight), a < b."""
+    by_hand = {tuple(sorted(p)) for p in np.r_[job.hand.must, job.hand.cannot].tolist()}
+    ordered = [(min(a, b), max(a, b), same) for a, b, same in job.answers]
+    return [(*said, HAND if said[:2] in by_hand else 1.0) for said in ordered]
+
+
+class Single:
+    """What there is to say of a single row: one cluster, and nothing to ask."""
+
+    def map(self, k=None):
+        return Map(np.zeros((1, 2), dtype=np.float32))
+
+    def result(self, job):
+        return Result(job.number, np.zeros(1, dtype=np.int32), [])
+
+    def outlook(self, job):
+        return Outlook(job.number, 0.0, 0.0, True, "Nothing is left to ask.")
+
+    def suspects(self, job):
+        return Suspects(job.number, [])
+
+
+def engine_of(X, *, seed=0):
+    """Return what does the jobs about points X (n, d)."""
+    return Engine(X, seed=seed) if len(X) > 1 else Single()
+
+
 class Engine:
     """A session that follows the jobs it is given.
 
@@ -83,6 +112,7 @@ class Engine:
         self.session = Session(X, random_state=seed)
         self.scene = self.session._scene
         self._shown: Any = None
+        self._told: list = []
         self._k: int | None = None
         self._sure = False  # that the session is as the last job left it
 
@@ -98,17 +128,16 @@ class Engine:
 
     def follow(self, job):
         """Let the session know what a job says."""
-        before, now = self.session.answers, job.answers
+        now = weighed(job)
         self.session.n_clusters = job.k
-        ordered = [(min(a, b), max(a, b), same) for a, b, same in now]
-        goes_on = self._sure and before == ordered[: len(before)] and self._k == job.k
+        goes_on = self._sure and self._told == now[: len(self._told)] and self._k == job.k
         self._sure, self._k = False, job.k
         if goes_on:
-            for answer in now[len(before) :]:
-                self.session.tell(*answer)
+            for a, b, same, weight in now[len(self._told) :]:
+                self.session.tell(a, b, same, weight=weight)
         else:
             self.session.replay(now)
-        self._sure = True
+        self._told, self._sure = now, True
 
     def result(self, job):
         """Return the Result of a job."""
@@ -139,20 +168,28 @@ class Engine:
         return Outlook(job.number, *progress[1:])
 
     def suspects(self, job):
-        """Return the Suspects of a job, by a LinkClustering; takes seconds."""
-        said = {(a, b): same for a, b, same in job.answers if same is not None}
-        if len(said) < SUSPECTS_FROM:
-            return Suspects(job.number, [])
-        by_hand = {tuple(sorted(p)) for p in np.r_[job.hand.must, job.hand.cannot].tolist()}
+        """Return the Suspects of a job, by a LinkClustering; takes seconds.
+
+        The session must hold them for wrong too: what is asked about is in doubt by its nature,
+        and one model alone takes too many right answers for wrong.
+        """
         table = [
-            (a, b, 1 if same else -1, HAND if (min(a, b), max(a, b)) in by_hand else 1.0)
-            for (a, b), same in said.items()
+            (a, b, 1 if same else -1, weight)
+            for a, b, same, weight in weighed(job)
+            if same is not None
         ]
+        if len({(a, b) for a, b, *_ in table}) < SUSPECTS_FROM:
+            return Suspects(job.number, [])
         k = job.k or len(np.unique(self._shown))
         model = LinkClustering(k, effort="fast", random_state=self.seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fewer clusters than asked for are no news here
             model.fit(self.X, constraints=Constraints.from_table(table))
-        likely = [(pair, wrong) for pair, wrong in model.suspects_ if wrong > SUSPECT]
+        labels = self.session.labels
+        likely = [
+            (pair, wrong)
+            for pair, wrong in model.suspects_
+            if wrong > SUSPECT and (labels[pair.a] == labels[pair.b]) != (pair.sign > 0)
+        ]
         found = [(int(p.a), int(p.b), p.sign, round(wrong, 3)) for p, wrong in likely[:SHOWN]]
         return Suspects(job.number, found)

@@ -8,6 +8,7 @@ killed goes on where it was.
 
 import asyncio
 import re
+import secrets
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +18,11 @@ import numpy as np
 
 from linkwise.app.corrections import ACTIONS, Hands, rows_in
 from linkwise.app.messages import Hand, Job, Map, Outlook, Result, Suspects
-from linkwise.app.views import by_hand, clusters
+from linkwise.app.views import clusters
 from linkwise.app.worker import Worker
 from linkwise.constraints.conflicts import explain
 from linkwise.desk.project import import_table
-from linkwise.journal import Project, pairs_of, write_labels, write_links, write_log
+from linkwise.journal import Project, write_labels, write_links, write_log
 from linkwise.journal.exports import FORMATS
 from linkwise.query import Known, Question
 
@@ -49,7 +50,8 @@ class Hub:
         self.k, self.seed, self.n = k, seed, len(items.X)
         ids = range(self.n) if items.ids is None else items.ids
         self.row_of = {name: row for row, name in enumerate(ids)}
-        self.mode, self.failure, self.tick = "live", "", 0
+        self.mode, self.failure = "live", ""
+        self.run, self.tick = secrets.token_hex(8), 0  # news of one run come in the order of ticks
         self.xy: Any = None
         self.labels: Any = None
         self.labels_version = self.map_version = self.number = self.done = self.shown = 0
@@ -174,8 +176,8 @@ class Hub:
         }
 
     def _hand(self):
-        events = [e for e in self.state.active if by_hand(e)]
-        pairs = [p for e in events for p in pairs_of(e.kind, e.body)]
+        events = [e for e in self.state.active if e.by_hand]
+        pairs = [p for e in events for p in e.pairs]
 
         def ends(sign):
             found = [(self.row_of[a], self.row_of[b]) for a, b, s, w in pairs if s == sign and w]
@@ -193,8 +195,7 @@ class Hub:
 
     def _plain(self):
         """Return the answers without corrections."""
-        events = [e for e in self.state.active if not by_hand(e)]
-        pairs = [p for e in events for p in pairs_of(e.kind, e.body)]
+        pairs = [p for e in self.state.active if not e.by_hand for p in e.pairs]
         return [(self.row_of[a], self.row_of[b], s > 0) for a, b, s, w in pairs if w]
 
     def _send(self):

@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-HAND = 5.0  # what a pair made by hand counts, an answer being 1
-
 
 class Hand(NamedTuple):
     """What was done by hand, as row numbers.

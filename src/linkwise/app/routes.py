@@ -14,7 +14,7 @@ Rows are whole numbers. A command carries an id of its sender, and sent again is
 
 import asyncio
 import json
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -186,17 +186,3 @@ def label_routes(hub):
         "count": count, "mode": mode, "import": imported,
     }  # fmt: skip
     return [*static_routes(STATIC, index="label.html"), *api_routes(gets, posts)]
-
-
-def life_of(hub):
-    """Return the lifespan of a server: the hub opens and closes with it."""
-
-    @asynccontextmanager
-    async def lifespan(app):
-        await hub.open()
-        try:
-            yield
-        finally:
-            await hub.close()
-
-    return lifespan

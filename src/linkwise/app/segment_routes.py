@@ -16,7 +16,7 @@ import io
 import json
 import os
 import sys
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from linkwise.app.routes import command
 from linkwise.app.security import check_host
 from linkwise.app.server import api_routes, serve, static_routes
-from linkwise.segment.colour import shrink, working_shape
+from linkwise.segment.colour import working_shape
 from linkwise.segment.masks import PALETTE, encoded
 from linkwise.segment.picture import pillow
 from linkwise.segment.project import open_project, segmenter_of, strokes_of
@@ -97,10 +97,12 @@ class Easel:
     def picture(self):
         """Return the picture for the screen, the bytes of a jpeg."""
         if self._picture is None:
-            rgb = self.segmenter.rgb
-            small = shrink(rgb, working_shape(rgb.shape[:2], SCREEN))
-            out = io.BytesIO()
-            pillow().fromarray(small).save(out, "JPEG", quality=90)
+            Image, out = pillow(), io.BytesIO()
+            height, width = working_shape(self.segmenter.shape, SCREEN)
+            photo = Image.fromarray(self.segmenter.rgb)
+            if photo.size != (width, height):
+                photo = photo.resize((width, height), Image.Resampling.BOX)
+            photo.save(out, "JPEG", quality=90)
             self._picture = out.getvalue()
         return self._picture
 
@@ -130,6 +132,11 @@ class Easel:
     async def open(self):
         """Begin, in the event loop of the server."""
         self.news = asyncio.Condition()
+
+    async def close(self):
+        """Let open pages go."""
+        self.closing = True
+        await self.changed()
 
     async def changed(self):
         """Tell every open page."""
@@ -206,21 +213,6 @@ def segment_routes(easel):
     return [*static_routes(STATIC, index="segment.html"), *api_routes(gets, posts)]
 
 
-def life_of(easel):
-    """Return the lifespan of a server: open pages are let go when it ends."""
-
-    @asynccontextmanager
-    async def lifespan(app):
-        await easel.open()
-        try:
-            yield
-        finally:
-            easel.closing = True
-            await easel.changed()
-
-    return lifespan
-
-
 def segment_in_browser(image, path, settings, *, host=None, port=None, token=None, browser=True):
     """Serve the page of an image and its project until Ctrl-C; return the exit code."""
     check_host(host or "127.0.0.1", token)
@@ -229,7 +221,7 @@ def segment_in_browser(image, path, settings, *, host=None, port=None, token=Non
         easel = Easel(rgb, journal, name=os.path.basename(image), settings=settings)
         code = serve(
             segment_routes(easel), project=path, title=os.path.basename(path), host=host,
-            port=port, token=token, browser=browser, lifespan=life_of(easel),
+            port=port, token=token, browser=browser, page=easel,
         )  # fmt: skip
     print(f"Saved in {path}: {len(journal.state.strokes)} strokes.", file=sys.stderr)
     return code

@@ -7,9 +7,11 @@ path on the disk.
 """
 
 import errno
+import logging
 import socket
 import sys
 import webbrowser
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from threading import Timer
 from typing import Any
@@ -68,6 +70,20 @@ def api_routes(gets, posts):
         for method, handlers in (("GET", gets), ("POST", posts))
         for path, handler in handlers.items()
     ]
+
+
+def life_of(page):
+    """Return the lifespan of a server: a page with async open() and close() lives as long."""
+
+    @asynccontextmanager
+    async def lifespan(app):
+        await page.open()
+        try:
+            yield
+        finally:
+            await page.close()
+
+    return lifespan
 
 
 def application(routes, door, *, files=(), lifespan=None):
@@ -155,8 +171,8 @@ def serve(
     port=None,
     token=None,
     browser=True,
+    page=None,
     files=(),
-    lifespan=None,
     out=None,
 ):
     """Serve a page until Ctrl-C; return the exit code.
@@ -168,15 +184,16 @@ def serve(
     title : str, what is served, for the line on the terminal
     host, port, token : where to listen, and a token if other machines may come; see `Door`
     browser : bool, open the page in the user's browser
+    page : what is served, with async open() and close(), or None; close() ends open streams, and
+        may be called twice
     files : paths whose POST bodies are files and not JSON
-    lifespan : function(app) -> async context manager around the time it serves, or None
     out : file to print the address to, by default stdout
     """
     need_starlette()
     import uvicorn
 
     door, sock = open_door(project, host=host, port=port, token=token)
-    app = application(routes, door, files=files, lifespan=lifespan)
+    app = application(routes, door, files=files, lifespan=page and life_of(page))
     address = door.url(door.launch_path)
     print(
         f"{title}: {address}\nCtrl-C ends it; every answer is saved at once.", file=out, flush=True
@@ -195,7 +212,16 @@ def serve(
         ws="none",
         lifespan="on",
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets=None):
+            if page is not None:
+                await page.close()  # else open streams would be waited for, and then cut
+            await super().shutdown(sockets)
+
+    server = Server(config)
+    log = logging.getLogger("uvicorn.error")
+    log.addFilter(lambda _: not server.should_exit)  # what is cut off by a Ctrl-C is no news
     try:
         server.run(sockets=[sock])
     except KeyboardInterrupt:

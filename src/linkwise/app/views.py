@@ -14,14 +14,7 @@ from linkwise.desk.words import clean, differences, words
 FIELDS = 30  # columns of a row
 LINES = 20_000  # links drawn on the map
 HISTORY = 30  # events listed
-IMPORTED = "imported from"
 SAME = {True: "same", False: "different", None: "unsure"}
-
-
-def by_hand(event):
-    """Tell whether an event is a correction by hand."""
-    kinds = ("link", "group", "merge", "split")
-    return event.kind in kinds and not event.why.startswith(IMPORTED)
 
 
 def told(event):
@@ -133,6 +126,8 @@ def view(hub):
         "ids": hub.items.ids is not None,
         "images": hub.items.image is not None,
         "version": state.n_events,
+        "run": hub.run,
+        "tick": hub.tick,
         "ready": hub.xy is not None,
         "failure": hub.failure,
         "counts": state.counts,

@@ -15,7 +15,8 @@ import signal
 import threading
 import time
 import traceback
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 
 from linkwise.app.messages import Job
 
@@ -97,13 +98,13 @@ def do(desk, engine, job):
 
 def work(pipe, X, seed, k):
     """Do the jobs that come through a pipe until it is closed."""
-    from linkwise.app.engine import LEAST, Engine
+    from linkwise.app.engine import LEAST, engine_of
 
     desk = Desk(pipe)
     try:
-        engine = Engine(X, seed=seed)
+        engine = engine_of(X, seed=seed)
         pipe.send(engine.map(k))
-        desk.arranged = engine.scene.n < LEAST
+        desk.arranged = len(X) < LEAST
         job = desk.newest()
         while True:
             job = do(desk, engine, job) or desk.newest()
@@ -112,6 +113,20 @@ def work(pipe, X, seed, k):
     except Exception as error:
         traceback.print_exc()
         pipe.send(("failed", f"{type(error).__name__}: {error}"))
+
+
+@contextmanager
+def no_interrupts():
+    """Keep a Ctrl-C from what is started meanwhile: it is meant for the server."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its own start would let them through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Worker:
@@ -130,7 +145,8 @@ class Worker:
         self._pipe, theirs = context.Pipe()
         self._lock = threading.Lock()
         self.process = context.Process(target=work, args=(theirs, X, seed, k), daemon=True)
-        self.process.start()
+        with no_interrupts():
+            self.process.start()
         theirs.close()
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise._files import write_whole
 from linkwise.bench import floors, machine
 from linkwise.bench.contestants import (
     ANCHORS,
@@ -205,13 +206,7 @@ def floors_of(data, rates):
 
 def write(path, content):
     """Write text or bytes to a file: whole, or not at all."""
-    raw = content.encode() if isinstance(content, str) else content
-    beside = path.with_name(f".{path.name}.tmp")
-    try:
-        beside.write_bytes(raw)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(path, content.encode() if isinstance(content, str) else content)
 
 
 def say(*words):

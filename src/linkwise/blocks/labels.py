@@ -1,11 +1,11 @@
 """Labels on their way to a file: whole, or not at all."""
 
-import os
-import uuid
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+
+from linkwise._files import instead_of
 
 
 @contextmanager
@@ -24,12 +24,8 @@ def new_labels(path, n):
         raise FileExistsError(f"out={str(path)!r} exists; name a new file, or remove it first")
     if not place.parent.is_dir():
         raise FileNotFoundError(f"out={str(path)!r}: its folder does not exist; make it first")
-    beside = place.with_name(f".{uuid.uuid4().hex}.npy")
     dtype = np.int32 if n < 2**31 else np.int64
-    try:
+    with instead_of(place) as beside:
         labels = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=(n,))
         yield labels
         labels.flush()
-        os.replace(beside, place)
-    finally:
-        beside.unlink(missing_ok=True)

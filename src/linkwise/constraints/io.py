@@ -14,14 +14,13 @@ their place and then moved there, so that a reader never sees half of one.
 import csv
 import io
 import json
-import os
 import re
-import uuid
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
+from linkwise._files import instead_of
 from linkwise.constraints.ids import as_array
 from linkwise.constraints.tables import COLUMNS, find_columns, is_header, kind_of, links_of
 
@@ -53,9 +52,17 @@ def _name(path):
     return str(getattr(path, "name", "the text" if hasattr(path, "read") else path))
 
 
+def plain_file(path):
+    """Return the Path of a file; refuse a pipe or a device, which may have no end."""
+    path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ValueError(f"{path} is a pipe or a device; name a file")
+    return path
+
+
 def read_text(path):
     """Return what a path or an open file holds, as text without byte order mark."""
-    raw = path.read() if hasattr(path, "read") else Path(path).read_bytes()
+    raw = path.read() if hasattr(path, "read") else plain_file(path).read_bytes()
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
@@ -75,6 +82,14 @@ def read_links(path, format=None):
     if not text.strip():
         raise ValueError(f"{_name(path)} is empty: expected at least a header, {EXPECTED}")
     return _read_csv(text, _name(path), DELIMITER[format])
+
+
+def other_separator(cells):
+    """Return a hint if the only cell of a row looks like several, else ""."""
+    mark = next((mark for mark in ";\t|," if len(cells) == 1 and mark in cells[0]), None)
+    if mark is None:
+        return ""
+    return f" (fields seem to be separated by {mark!r}; in .csv it is ',', in .tsv a tab)"
 
 
 def _csv_reader(text, delimiter):
@@ -107,13 +122,19 @@ def _read_csv(text, name, delimiter):
         number, row = next(islice(((reader.line_num, row) for row in reader if row), i, None))
         return f"{name}, line {number}", row
 
-    has_header = is_header(first)
+    try:
+        has_header = is_header(first)
+    except ValueError as error:
+        raise ValueError(f"{line(0)[0]}: {error}") from error
     if has_header:
         place = find_columns(first)
     elif width in (3, 4) and kind_of(first[2]):
         place = {"a": 0, "b": 1, "kind": 2, "weight": 3 if width == 4 else None}
     else:
-        raise ValueError(f"{line(0)[0]}: neither a header nor a pair: {first}; expected {EXPECTED}")
+        raise ValueError(
+            f"{line(0)[0]}: neither a header nor a pair: {first}; expected {EXPECTED}"
+            f"{other_separator(first)}"
+        )
     if set(widths) != {width}:
         where, row = line(next(i for i, w in enumerate(widths) if w != width))
         raise ValueError(
@@ -191,14 +212,8 @@ def write_pairs(path, pairs, format=None):
     format = file_format(path, format)
     if hasattr(path, "write"):
         return _write_rows(path, pairs, format)
-    path = Path(path).resolve()
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with open(beside, "x", encoding="utf-8", newline="") as file:
-            _write_rows(file, pairs, format)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with instead_of(path) as beside, open(beside, "x", encoding="utf-8", newline="") as file:
+        _write_rows(file, pairs, format)
 
 
 def _json(id_):

@@ -93,6 +93,9 @@ def links_of(a, b, kind, weight, at):
 def find_columns(names):
     """Return {"a": j, "b": j, "kind": j, "weight": j}, None where a part is not named."""
     lower = [str(name).strip().lower() for name in names]
+    twice = [alias for aliases in COLUMNS.values() for alias in aliases if lower.count(alias) > 1]
+    if twice:
+        raise ValueError(f"two columns are called {twice[0]!r}; rename or remove one of them")
     return {
         part: next((lower.index(alias) for alias in aliases if alias in lower), None)
         for part, aliases in COLUMNS.items()

@@ -101,8 +101,6 @@ def read_items(path, *, id_column=None, columns=None, text=None, image=None, sta
         names = [str(j) for j in range(points.X.shape[1])] if columns is None else list(columns)
         used = f"{len(names)} columns of numbers"
         items = Items(points.X, points.ids, names, points.X, _spread(points.X), None, used)
-    if len(items.X) < 2:
-        raise ValueError(f"{path} has {len(items.X)} row; there is nothing to compare it with")
     plain = text is None and image is None
     return items._replace(X=_scaled(items.X)) if standardize and plain else items
 

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import numpy as np
+
 from linkwise.desk.items import read_items
 from linkwise.journal import (
     Journal,
@@ -31,24 +33,58 @@ def default_project(data):
     return str(Path(data).with_suffix(".linkwise"))
 
 
+def _settings(project, path):
+    """Return the settings that a project holds, None for others; refuse what no setting can be."""
+
+    def is_text(value):
+        return isinstance(value, str)
+
+    def is_count(value):
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+    fine = {
+        "columns": lambda value: isinstance(value, list) and all(map(is_text, value)),
+        "k": lambda value: is_count(value) and value > 0,
+        "seed": is_count,
+        "standardize": lambda value: isinstance(value, bool),
+    }
+    kept = {name: project.settings.get(name) for name in KEPT}
+    for name, value in kept.items():
+        if value is not None and not fine.get(name, is_text)(value):
+            raise ValueError(f"{path}: the setting {name} is damaged, {value!r}; take a copy of it")
+    return kept
+
+
 def settings_of(path, given):
     """Return the settings to use: those given, else those of the project, else None."""
-    kept = {}
+    kept, events = {}, []
     if os.path.exists(path) and os.path.getsize(path):
-        kept = read_project(path).settings
-    if kept and given["id_column"] not in (None, kept.get("id_column")):
+        project = read_project(path)
+        kept, events = _settings(project, path), project.events
+    if events and given["id_column"] not in (None, kept.get("id_column")):
         column = kept.get("id_column")
         named = "row number" if column is None else f"the column {column!r}"
         raise ValueError(f"{path} names rows by {named}; leave --id out, or begin another project")
     return {name: kept.get(name) if given[name] is None else given[name] for name in KEPT}
 
 
-def open_project(data, path, settings):
-    """Return (Items, Journal): the data, and the log of answers about them, made if new."""
+def check_count(data, n, *, least, k):
+    """Refuse n rows where they are fewer than least, or than clusters are asked for."""
+    rows = f"{data} has {n} row{'s' if n > 1 else ''}"
+    if n < least:
+        raise ValueError(f"{rows}; there is nothing to compare it with")
+    if k is not None and k > n:
+        raise ValueError(f"{rows}, too few for {k} clusters; ask for at most {n} by -k")
+
+
+def open_project(data, path, settings, *, least=2):
+    """Return (Items, Journal): the data, and the log of answers about them, made if new.
+
+    Fewer than ``least`` rows are refused.
+    """
     reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
     items = read_items(data, standardize=bool(settings["standardize"]), **reading)
-    if settings["k"] is not None and settings["k"] > len(items.X):
-        raise ValueError(f"{data} has {len(items.X)} rows, too few for {settings['k']} clusters")
+    check_count(data, len(items.X), least=least, k=settings["k"])
     described = describe(data, len(items.X), ids=items.ids is not None)
     journal = Journal(path, data=described, ids=items.ids)
     try:
@@ -62,8 +98,12 @@ def open_project(data, path, settings):
 def import_table(path, items, journal):
     """Add a table of links, labels or a log to a project; return what came of it in words."""
     before = journal.state.n_events
-    drafts = read_table(path, journal, ids=items.ids)
-    journal.extend(drafts)
+    try:
+        drafts = read_table(path, journal, ids=items.ids)
+        journal.extend(drafts)
+    except ValueError as error:
+        place = "" if str(error).startswith(str(path)) else f"{path}: "
+        raise ValueError(f"{place}{error}") from error
     new = journal.state.n_events - before
     pairs = len(journal.state.pairs)
     if not new:
@@ -76,10 +116,12 @@ def cluster(data, path):
     from linkwise.choice import LinkClustering
 
     project = read_project(path)
-    settings = {name: project.settings.get(name) for name in KEPT}
+    settings = _settings(project, path)
     reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
     items = read_items(data, standardize=bool(settings["standardize"]), **reading)
     check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
+    if len(items.X) == 1:
+        return items, np.zeros(1, dtype=np.intp)
     model = LinkClustering(settings["k"], random_state=settings["seed"] or 0)
     links = project.state.constraints()
     return items, model.fit_predict(items.X, constraints=links, sample_id=items.ids)

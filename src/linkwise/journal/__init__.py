@@ -9,7 +9,7 @@ NumPy is imported when constraints are asked for, so that a log opens at once.
 """
 
 from linkwise.journal.corrections import merging, moving, representatives, splitting
-from linkwise.journal.events import Event, pairs_of
+from linkwise.journal.events import HAND, Event, pairs_of
 from linkwise.journal.exports import (
     read_table,
     restored_links,
@@ -30,6 +30,7 @@ from linkwise.journal.journal import (
 from linkwise.journal.state import State, replay
 
 __all__ = [
+    "HAND",
     "Data",
     "Event",
     "InUse",

@@ -17,6 +17,10 @@ in c parts, not n^2; and no single pair carries the correction, since a soft met
 pair alone for an error. To move rows from one cluster to another is (3): they and some of the
 new cluster, in turn, as `rows`, some of the old one as `apart`.
 
+A pair of an answer has weight 1. Pairs of (3) to (5) have weight HAND: who draws a line around
+points has looked at more than two of them. What came from a table has the weights of the table, or
+1.
+
     (7)  undo, redo  event      that event does not count; it counts again
 
 Every check of what may enter a log is here. Nothing is changed but the kind of sequence.
@@ -26,6 +30,9 @@ import math
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
+
+HAND = 5.0  # weight of a pair made by hand
+IMPORTED = "imported from"  # how the reason of what came from a table begins
 
 
 class Event(NamedTuple):
@@ -47,6 +54,17 @@ class Event(NamedTuple):
     when: str
     why: str
     client: str
+
+    @property
+    def by_hand(self):
+        """Whether it is a correction by hand."""
+        kinds = ("link", "group", "merge", "split")
+        return self.kind in kinds and not self.why.startswith(IMPORTED)
+
+    @property
+    def pairs(self):
+        """What it means, a list of (a, b, sign, weight)."""
+        return pairs_of(self.kind, self.body, weight=HAND if self.by_hand else 1.0)
 
 
 def checked_text(value, name, *, empty=True):
@@ -212,28 +230,29 @@ def rows_of(kind, body):
 
 def _chain(rows):
     steps = (zip(rows, rows[step:], strict=False) for step in (1, 2))
-    return [(a, b, 1, 1.0) for ends in steps for a, b in ends]
+    return [(a, b, 1) for ends in steps for a, b in ends]
 
 
 def _between(p, q, sign):
     times = max(len(p), len(q))
-    return [(p[i % len(p)], q[i % len(q)], sign, 1.0) for i in range(times)]
+    return [(p[i % len(p)], q[i % len(q)], sign) for i in range(times)]
 
 
-def pairs_of(kind, body):
-    """Return what an event means, a list of (a, b, sign, weight)."""
+def pairs_of(kind, body, *, weight=HAND):
+    """Return what an event means, a list of (a, b, sign, weight); weight is that of (3) to (5)."""
     if kind == "answer" and body["same"] is not None:
         return [(body["a"], body["b"], 1 if body["same"] else -1, 1.0)]  # Eq. (1)
     if kind == "link":
         return [tuple(pair) for pair in body["pairs"]]  # Eq. (2)
+    found: list = []
     if kind == "group":
         rows, apart = body["rows"], body["apart"]
-        return _chain(rows) + (_between(rows, apart, -1) if apart else [])  # Eq. (3)
+        found = _chain(rows) + (_between(rows, apart, -1) if apart else [])  # Eq. (3)
     if kind == "merge":
         p, q = body["first"], body["second"]
-        return _chain(p) + _chain(q) + _between(p, q, 1)  # Eq. (4)
+        found = _chain(p) + _chain(q) + _between(p, q, 1)  # Eq. (4)
     if kind == "split":
         within = [pair for part in body["parts"] for pair in _chain(part)]
         two = combinations(body["parts"], 2)
-        return within + [pair for p, q in two for pair in _between(p, q, -1)]  # Eq. (5)
-    return []
+        found = within + [pair for p, q in two for pair in _between(p, q, -1)]  # Eq. (5)
+    return [(*pair, weight) for pair in found]

@@ -14,11 +14,11 @@ import io
 import json
 import os
 import re
-from contextlib import suppress
 from pathlib import Path
 
+from linkwise._files import write_whole
 from linkwise.exceptions import MissingExtra
-from linkwise.journal.events import Event, checked_body
+from linkwise.journal.events import IMPORTED, Event, checked_body, checked_text
 from linkwise.journal.state import replay
 
 DELIMITER = {".csv": ",", ".tsv": "\t"}
@@ -26,6 +26,7 @@ FORMATS = (*DELIMITER, ".jsonl", ".parquet")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 FORMULA = "=+-@＝＋－＠"
 LINKS = ("id_a", "id_b", "kind", "weight", "event", "who", "when", "why")
+LABELS = ("id", "row", "label", "name")
 LOG = ("seq", "kind", "body", "who", "when", "why", "client", "data")
 
 
@@ -62,6 +63,8 @@ def check_format(path):
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise ValueError(f"{path}: expected a name that ends in {', '.join(FORMATS)}")
+    if suffix == ".parquet":
+        _pyarrow()
     return suffix
 
 
@@ -96,20 +99,7 @@ def _encode(suffix, columns):
 
 def write(path, columns):
     """Write a table, a dict of columns, whole or not at all."""
-    raw = _encode(check_format(path), columns)
-    place = Path(os.path.realpath(path))
-    beside = place.with_name(f".{os.urandom(8).hex()}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, place)
-    except OSError as error:
-        raise OSError(f"{path} was not written: {error.strerror}") from error
-    finally:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            beside.unlink()
+    write_whole(path, _encode(check_format(path), columns))
 
 
 def write_links(path, state):
@@ -148,10 +138,9 @@ def read(path):
             return pyarrow.parquet.read_table(path).to_pydict()
         except pyarrow.ArrowException as error:
             raise ValueError(f"{path}: not a readable parquet file ({error})") from error
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 text; save the file as UTF-8") from error
+    from linkwise.constraints.io import read_text
+
+    text = read_text(path)
     return _read_jsonl(text, path) if suffix == ".jsonl" else _read_csv(text, path, suffix)
 
 
@@ -169,7 +158,12 @@ def _read_csv(text, path, suffix):
                 )
             rows.append(row)
     except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
+        raise ValueError(
+            f"{path}, line {reader.line_num}: {error}; the file may be cut short"
+        ) from error
+    twice = [name for name in (*LINKS, *LOG, *LABELS) if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{path}: two columns are called {twice[0]!r}; rename or remove one")
     return {name: [row[j] for row in rows[1:]] for j, name in enumerate(names)}
 
 
@@ -181,13 +175,19 @@ def _read_jsonl(text, path):
                 row = json.loads(line)
             except (ValueError, RecursionError):
                 row = None
-            if not isinstance(row, dict) or (rows and row.keys() != rows[0].keys()):
+            same = isinstance(row, dict) and (not rows or not _other_names(row, rows[0]))
+            if not same:
                 raise ValueError(
                     f"{path}, line {number}: expected an object with the names of the first line, "
                     f"got {line[:80]!r}; the file may be cut short"
                 )
             rows.append(row)
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    return {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
+
+
+def _other_names(row, first):
+    """Return the names that one of two rows lacks; a weight may be left out."""
+    return (row.keys() ^ first.keys()) - {"weight"}
 
 
 def read_table(path, journal, *, ids=None):
@@ -206,58 +206,78 @@ def read_table(path, journal, *, ids=None):
     """
     from hashlib import sha256
 
+    from linkwise.constraints.io import other_separator
+
     columns = read(path)
     client = f"import {sha256(Path(path).read_bytes()).hexdigest()[:32]}"
-    why = f"imported from {os.path.basename(path)}"
+    why = f"{IMPORTED} {os.path.basename(path)}"
     known = frozenset(ids or ())
     if {"seq", "kind", "body", "client"} <= columns.keys():
         return _log_drafts(columns, journal, path)
-    if {"id_a", "id_b", "kind"} <= columns.keys():
+    if _is_links(columns):
         pairs = _pairs(columns, known, path)
         return [("link", {"pairs": pairs}, why, client)] if pairs else []
     if "label" in columns and columns.keys() & {"id", "row"}:
         name = "id" if "id" in columns else "row"
         parts = _parts(_ids(columns[name], known, path), columns["label"])
+        if sum(map(len, parts)) < 2:
+            raise ValueError(f"{path}: it says nothing, as fewer than two of its rows have a label")
         if len(parts) > 1:
             return [("split", {"parts": parts}, why, client)]
-        return [("group", {"rows": part}, why, client) for part in parts if len(part) > 1]
+        return [("group", {"rows": parts[0]}, why, client)]
     raise ValueError(
         f"{path}: expected the columns id_a,id_b,kind (links), id,label (labels), or those of a "
-        f"log; got {', '.join(map(repr, columns)) or 'none'}"
+        f"log; got {', '.join(map(repr, columns)) or 'none'}{other_separator(list(columns))}"
     )
+
+
+def _is_links(columns):
+    """Tell whether a table has links, as `Constraints.read` would: by name, or without header."""
+    from linkwise.constraints.tables import is_header, kind_of
+
+    names = list(columns)
+    return is_header(names) or (len(names) in (3, 4) and kind_of(names[2]) != 0)
 
 
 def _ids(cells, known, path):
     """Return cells as ids: texts among those known, or row numbers."""
     if known:
         return [restored(cell if isinstance(cell, str) else str(cell), known) for cell in cells]
-    try:
-        return [int(cell) for cell in cells]
-    except (TypeError, ValueError):
-        odd = next(cell for cell in cells if not str(cell).strip().isdecimal())
-        raise ValueError(f"{path}: {odd!r} is not a row number; tell the column of ids") from None
+    rows = [str(int(cell) if _is_whole(cell) else cell).strip() for cell in cells]
+    odd = next((i for i, row in enumerate(rows) if not row.isdecimal()), None)
+    if odd is not None:
+        raise ValueError(f"{path}: {cells[odd]!r} is not a row number; tell the column of ids")
+    return list(map(int, rows))
+
+
+def _is_whole(cell):
+    """Tell whether a cell is a whole number, though it may be a float."""
+    return isinstance(cell, float) and cell.is_integer()
 
 
 def _pairs(columns, known, path):
     from linkwise.constraints import Constraints
 
-    if not columns["kind"]:
-        return []
-    columns = columns | {name: _ids(columns[name], known, path) for name in ("id_a", "id_b")}
-    wanted = [name for name in ("id_a", "id_b", "kind", "weight") if name in columns]
-    try:
-        links = Constraints.from_table({name: columns[name] for name in wanted})
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from error
-    return [[pair.a, pair.b, pair.sign, pair.weight] for pair in links]
+    if check_format(path) != ".parquet":
+        links = Constraints.read(path)
+    else:
+        try:
+            links = Constraints.from_table(columns)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}: {error}") from error
+    pairs = list(links)
+    a, b = (_ids([pair[end] for pair in pairs], known, path) for end in (0, 1))
+    return [[a[i], b[i], pair.sign, pair.weight] for i, pair in enumerate(pairs)]
 
 
 def _parts(rows, labels):
-    """Return the rows of each label; an empty label and -1 say nothing."""
+    """Return the rows of each label; an empty label, nan, None and -1 say nothing."""
     parts: dict = {}
     for row, label in zip(rows, labels, strict=True):
-        if str(label).strip() not in ("", "-1", "None", "nan"):
-            parts.setdefault(str(label).strip(), []).append(row)
+        # A column of whole numbers with gaps is written as 1.0, 2.0, ... by some programs.
+        name = re.sub(r"^([+-]?\d+)\.0*$", r"\1", str(label).strip())
+        if name.lower() not in ("", "-1", "none", "nan"):
+            parts.setdefault(name, []).append(row)
     return list(parts.values())
 
 
@@ -274,7 +294,9 @@ def _log_drafts(columns, journal, path):
     seq_of_client = {event.client: event.seq for event in own}
     state, seq_of, drafts = replay(own), {}, []
     try:
-        for event in map(_event, rows):
+        for number, event in enumerate(map(_event, rows), start=1):
+            if event.seq != number:
+                raise ValueError(f"event {number} is missing")
             if event.client in seq_of_client:
                 seq_of[event.seq] = seq_of_client[event.client]
                 continue
@@ -293,5 +315,5 @@ def _log_drafts(columns, journal, path):
 
 def _event(row):
     body = row["body"] if isinstance(row["body"], dict) else json.loads(restored(row["body"]))
-    text = [restored(row[name]) for name in ("who", "when", "why", "client")]
+    text = [checked_text(restored(row[n]), n) for n in ("who", "when", "why", "client")]
     return Event(int(row["seq"]), row["kind"], checked_body(row["kind"], body), *text)

@@ -60,7 +60,8 @@ def sentence(error, path):
         sqlite3.SQLITE_NOTADB: "is not a linkwise project; name another file",
         sqlite3.SQLITE_IOERR: "the disk does not take it; check that there is room, and try again",
     }
-    return f"{path}: {remedies.get(primary(error), str(error))}"
+    other = f"the file cannot be used ({error}); take a copy of it, or begin a new project"
+    return f"{path}: {remedies.get(primary(error), other)}"
 
 
 @contextmanager
@@ -78,6 +79,8 @@ def check_kind(path):
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is a pipe or a device; name a file")
     with open(path, "rb") as file:
         head = file.read(16)
     if head[:2] == b"PK":
@@ -90,6 +93,8 @@ def is_project(path):
     """Tell whether a file is meant to be a project, by its name or by what it holds."""
     if Path(path).suffix.lower() == ".linkwise":
         return True
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(16) == b"SQLite format 3\x00"

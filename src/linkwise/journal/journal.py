@@ -189,10 +189,11 @@ class Journal:
             self._db = open_to_write(self.path)
             self._file = os.stat(self.path)
             project = _load(self._db, self.path)
-            if project.data is None:
-                self._save_settings({"data": data._asdict()})
-            else:
+            if project.events:
                 check_data(path, project.data, data)
+                self._check_events(project.events)
+            elif project.data != data:  # nothing is said yet, so of no rows
+                self._save_settings({"data": data._asdict()})
         except BaseException:
             self._release()
             raise
@@ -314,10 +315,21 @@ class Journal:
         for row in rows_of(kind, body):
             self._check_row(row)
         who = self.who if who is None else checked_text(who, "who")
-        when = when or datetime.now(UTC).isoformat(timespec="milliseconds")
+        when = datetime.now(UTC).isoformat(timespec="milliseconds") if when is None else _time(when)
         client = os.urandom(16).hex() if client is None else client
         client = checked_text(client, "client", empty=False)
         return Event(seq, kind, body, who, when, checked_text(why, "why"), client)
+
+    def _check_events(self, events):
+        """Refuse a log that names rows the data do not have."""
+        try:
+            for event in events:
+                for row in rows_of(event.kind, event.body):
+                    self._check_row(row)
+        except ValueError as error:
+            raise ValueError(
+                f"{self.path}: the log is damaged: event {event.seq}: {error}"
+            ) from error
 
     def _check_row(self, row):
         if self._known is not None and row not in self._known:
@@ -410,6 +422,17 @@ class Journal:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise NotSaved(f"not saved: {sentence(error, self.path)}") from error
+
+
+def _time(when):
+    """Return a time as it is written in the log."""
+    try:
+        datetime.fromisoformat(when)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"when must be a time, such as 2026-01-31T12:00+00:00; got {when!r}"
+        ) from None
+    return when
 
 
 def _user():

@@ -11,7 +11,7 @@ One event is O(1) to apply, besides what it names.
 
 from typing import NamedTuple
 
-from linkwise.journal.events import Event, pairs_of
+from linkwise.journal.events import Event
 
 
 class Name(NamedTuple):
@@ -107,7 +107,7 @@ class State:
     @property
     def pairs(self):
         """What counts, as a list of (a, b, sign, weight, event)."""
-        return [(*pair, e) for e in self.active for pair in pairs_of(e.kind, e.body)]
+        return [(*pair, e) for e in self.active for pair in e.pairs]
 
     @property
     def answers(self):
@@ -117,8 +117,7 @@ class State:
             if e.kind == "answer":
                 found.append((e.body["a"], e.body["b"], e.body["same"]))
             else:
-                pairs = pairs_of(e.kind, e.body)
-                found += [(a, b, sign > 0) for a, b, sign, weight in pairs if weight > 0]
+                found += [(a, b, sign > 0) for a, b, sign, weight in e.pairs if weight > 0]
         return found
 
     @property

@@ -143,7 +143,10 @@ def fit_metric(V, sign, weight, bounds, *, gamma=1.0, max_iter=1000, tol=1e-6):
     tol : float
         Ends when f is about tol^2 / 2 from its minimum (the Newton decrement is tol).
     """
-    bound = np.where(sign > 0, *bounds).astype(np.float64)
+    # A does not depend on the unit of length; a power of 2 keeps p^2 in range and every digit.
+    unit = 2.0 ** round(np.log2(bounds[1]) / 2)
+    V = V / unit
+    bound = np.where(sign > 0, *bounds).astype(np.float64) / unit / unit
     price = gamma * weight
 
     def value(R, logdet):
@@ -172,4 +175,4 @@ def fit_metric(V, sign, weight, bounds, *, gamma=1.0, max_iter=1000, tol=1e-6):
             stacklevel=2,
         )
     dual = abs(pull(_squares(V, R)[1], sign, price, bound))
-    return Metric(R @ R.T, dual, n_iter)
+    return Metric(R @ R.T, dual / unit / unit, n_iter)

@@ -8,6 +8,7 @@ sets is merged into the larger one: m answers cost O(m log m) in all. To forget 
 a pass over the others.
 
 An answer that contradicts what follows from earlier ones is kept, and nothing follows from it.
+Answers of a higher weight are taken as if they had come first.
 """
 
 import numpy as np
@@ -19,23 +20,40 @@ class Known:
     Attributes
     ----------
     answers : dict {(a, b): True, False or None}, a < b, in the order in which they came
+    weights : dict {(a, b): float}, of those with a weight above 1
     contradicted : list of (a, b), answers that earlier ones contradict
+
+    Parameters
+    ----------
+    answers : (a, b, same) or (a, b, same, weight) each, the weight 1 or more
     """
 
     def __init__(self, answers=()):
         self.answers: dict = {}
-        for a, b, same in answers:  # a later answer about a pair replaces the one before
-            self.answers.pop(_ordered(a, b), None)
-            self.answers[_ordered(a, b)] = same
+        self.weights: dict = {}
+        for a, b, same, *weight in answers:
+            self._write(_ordered(a, b), same, *weight)
         self._rebuild()
+
+    def _write(self, pair, same, weight=1.0):
+        """Note an answer; it replaces one before about the same pair."""
+        self.answers.pop(pair, None)
+        self.weights.pop(pair, None)
+        self.answers[pair] = same
+        if weight > 1:
+            self.weights[pair] = weight
+
+    def weight(self, pair):
+        """Return the weight of the answer about (a, b), a < b."""
+        return self.weights.get(pair, 1.0)
 
     def _rebuild(self):
         self.contradicted: list = []
         self._root: dict = {}  # point: root of its set
         self._members: dict = {}  # root: list of points
         self._apart: dict = {}  # root: roots of the sets it cannot be with
-        for (a, b), same in self.answers.items():
-            self._enter(a, b, same)
+        for a, b in sorted(self.answers, key=lambda pair: -self.weight(pair)):
+            self._enter(a, b, self.answers[a, b])
 
     def _enter(self, a, b, same):
         if same is None:
@@ -66,20 +84,20 @@ class Known:
             self._apart[other].add(a)
             self._apart[a].add(other)
 
-    def tell(self, a, b, same):
+    def tell(self, a, b, same, weight=1.0):
         """Take an answer: True, False, or None for "don't know"."""
         pair = _ordered(a, b)
-        if pair in self.answers:
-            del self.answers[pair]
-            self.answers[pair] = same
+        again = pair in self.answers
+        self._write(pair, same, weight)
+        if again or weight > 1:
             self._rebuild()
         else:
-            self.answers[pair] = same
             self._enter(pair[0], pair[1], same)
 
     def forget(self, a, b):
         """Undo the answer about a pair."""
         del self.answers[_ordered(a, b)]
+        self.weights.pop(_ordered(a, b), None)
         self._rebuild()
 
     def root(self, a):

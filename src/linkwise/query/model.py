@@ -54,7 +54,8 @@ def told(known):
     """Return the answers other than "don't know" as Answers on points."""
     found = [(a, b, same) for (a, b), same in known.answers.items() if same is not None]
     table = np.array(found, dtype=np.int64).reshape(-1, 3)
-    return Answers(table[:, :2], np.where(table[:, 2] > 0, 1, -1), np.ones(len(table)))
+    weight = np.array([known.weight((a, b)) for a, b, _ in found], dtype=float)
+    return Answers(table[:, :2], np.where(table[:, 2] > 0, 1, -1), weight)
 
 
 def seen_at(scene, rows):
@@ -72,8 +73,8 @@ def without_wrong(known, answers, state):
     if not wrong.any():
         return known
     left = told(known).take(~wrong)
-    pairs, same = left.pairs.tolist(), (left.sign > 0).tolist()
-    return Known((a, b, s) for (a, b), s in zip(pairs, same, strict=True))
+    table = zip(left.pairs.tolist(), (left.sign > 0).tolist(), left.weight.tolist(), strict=True)
+    return Known((a, b, same, weight) for (a, b), same, weight in table)
 
 
 def labels_of_all(scene, learners, rows, state):

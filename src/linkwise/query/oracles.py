@@ -58,6 +58,12 @@ class Oracle:
         found = self.function(pairs) if self.batch else [self.function(a, b) for a, b in pairs]
         if len(found) != len(pairs):
             raise ValueError(f"the oracle gave {len(found)} answers to {len(pairs)} questions")
+        for (a, b), same in zip(pairs, found, strict=True):
+            if same is not None and same not in (True, False):  # a text, say, would be true
+                raise ValueError(
+                    f"the oracle answered {same!r} about rows {a} and {b}; expected True, False, "
+                    "or None for don't know"
+                )
         return [
             None if same is None else bool(same) != self._turned(a, b)
             for (a, b), same in zip(pairs, found, strict=True)
@@ -65,11 +71,16 @@ class Oracle:
 
 
 def label_oracle(y, **options):
-    """Return an Oracle that knows the labels y (n,); -1 or None: it does not know."""
+    """Return an Oracle that knows the labels y (n,); -1, NaN or None: it does not know."""
     y = np.asarray(y)
 
+    def unknown(label):
+        return label in (-1, None) or label != label  # NaN alone differs from itself
+
     def same(a, b):
-        if y[a] in (-1, None) or y[b] in (-1, None):
+        if max(a, b) >= len(y):
+            raise ValueError(f"y has {len(y)} labels, none for row {max(a, b)}; pass one for each")
+        if unknown(y[a]) or unknown(y[b]):
             return None
         return bool(y[a] == y[b])
 

@@ -87,9 +87,13 @@ class Session:
         X = check_array(
             X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
-        if n_clusters is not None and not 1 <= n_clusters <= X.shape[0]:
+        if n_clusters is not None and not (
+            isinstance(n_clusters, Integral)
+            and not isinstance(n_clusters, bool)
+            and 1 <= int(n_clusters) <= X.shape[0]
+        ):
             raise ValueError(
-                f"n_clusters={n_clusters}: expected None or a number in 1..{X.shape[0]}"
+                f"n_clusters={n_clusters!r}: expected None or a whole number in 1..{X.shape[0]}"
             )
         self.n, self.n_clusters, self.seed = X.shape[0], n_clusters, int(random_state)
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
@@ -97,7 +101,10 @@ class Session:
         self.replay(())
 
     def replay(self, answers):
-        """Start again with the answers (a, b, same) of a list, in their order."""
+        """Start again with the answers (a, b, same) of a list, in their order.
+
+        An answer may have a weight, 1 or more, as its fourth: so many answers it counts.
+        """
         answers = [self._checked(*answer) for answer in answers]
         self._known = Known(answers)
         self._memo: dict = {}
@@ -109,7 +116,7 @@ class Session:
             self._scene, self._known, self.n_clusters, seed=self.seed, memo=self._memo
         )
 
-    def _checked(self, a, b, same):
+    def _checked(self, a, b, same, weight=1.0):
         for point in (a, b):
             if not isinstance(point, Integral) or not 0 <= int(point) < self.n:
                 raise ValueError(f"{point!r} is no row of the data; expected 0..{self.n - 1}")
@@ -117,7 +124,9 @@ class Session:
             raise ValueError(f"row {a} was named twice; an answer is about two rows")
         if same is not None and same not in (True, False):
             raise ValueError(f"same={same!r}: expected True, False, or None for don't know")
-        return int(a), int(b), None if same is None else bool(same)
+        if not weight >= 1:
+            raise ValueError(f"weight={weight!r}: expected a number, 1 or more")
+        return int(a), int(b), None if same is None else bool(same), float(weight)
 
     @property
     def answers(self):
@@ -134,14 +143,20 @@ class Session:
         found = {(min(q[:2]), max(q[:2])): q for q in self.strategy(self._state, int(n))}
         return list(found.values()) or any_open(self._state, int(n))
 
-    def tell(self, a, b, same):
-        """Take an answer about rows a and b: True, False, or None for "don't know"."""
-        self._known.tell(*self._checked(a, b, same))
+    def tell(self, a, b, same, *, weight=1.0):
+        """Take an answer about rows a and b: True, False, or None for "don't know".
+
+        A weight above 1 is for what is surer than an answer: it counts so many, and of what
+        cannot all hold the heavier does.
+        """
+        self._known.tell(*self._checked(a, b, same, weight))
+        if weight > 1:
+            self._memo = {}
         self._changed()
 
     def forget(self, a, b):
         """Undo the answer about rows a and b."""
-        a, b, _ = self._checked(a, b, None)
+        a, b, *_ = self._checked(a, b, None)
         if (min(a, b), max(a, b)) not in self._known.answers:
             raise ValueError(f"there is no answer about rows {a} and {b} to forget")
         self._known.forget(a, b)
@@ -155,7 +170,7 @@ class Session:
 
     def _before(self):
         """Return the labels before the last answers."""
-        earlier = self.answers[:-LAST]
+        earlier = [(*answer, self._known.weight(answer[:2])) for answer in self.answers[:-LAST]]
         key = hash(tuple(earlier))
         if key not in self._models:
             while len(self._models) >= KEPT:

@@ -3,13 +3,13 @@
 import json
 import math
 import os
-import uuid
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from linkwise import __version__
+from linkwise._files import instead_of
 from linkwise.blocks.rows import read_block, row_blocks
 from linkwise.saving.classes import ESTIMATORS, NUMBERS
 from linkwise.saving.decode import decode
@@ -78,19 +78,15 @@ def save(model, path):
         raise IsADirectoryError(f"path={str(path)!r} is a folder; name a file in it")
     if not place.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: its folder does not exist; make it first")
-    beside = place.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
-        with zipfile.ZipFile(beside, "x") as archive:
+        with instead_of(place) as beside, zipfile.ZipFile(beside, "x") as archive:
             archive.writestr(zipfile.ZipInfo("model.json"), json.dumps(head, allow_nan=False))
             for number, rows in enumerate(parts.arrays):
                 name = zipfile.ZipInfo(f"{number}.npy")
                 with archive.open(name, "w", force_zip64=True) as file:
                     write_array(file, rows)
-        os.replace(beside, place)
     except OSError as error:
         raise OSError(f"path={str(path)!r} was not written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 class Archive:

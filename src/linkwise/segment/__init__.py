@@ -1,8 +1,8 @@
 """Regions of a picture by strokes: superpixels, clustered under the links that strokes are.
 
 picture (a file to pixels, safely), colour, slic (superpixels, and back to full size), strokes
-(polylines to painted pixels), assign (painted pieces to regions), segmenter (the whole), masks
-(files for other programs), project (strokes in a log).
+(polylines to painted pixels), assign (painted pieces to regions), blend (borders where there is no
+edge), segmenter (the whole), masks (files for other programs), project (strokes in a log).
 """
 
 from linkwise.segment.assign import covariance, regions

@@ -11,12 +11,14 @@ Painted pieces t of one colour must be together, of two colours not. If all of t
 together on f ~ N(0, K) ("this colour, or another one"), the f of painted pieces are left one
 degree of freedom, its sign; and the propagated affinity of a piece i with them has the sign of
 
-    (4)  f_c = K_it (K_tt + e^2 I)^-1 y_c      y_c = 1 - 1/k where t has colour c, else -1/k
+    (4)  f_c = K_it (K_tt + E)^-1 y_c          y_c = 1 - 1/k where t has colour c, else -1/k
 
-A piece goes with the colour of largest f_c. That holds when every region is painted. Where there
-are more regions than colours, (5) links between some painted pieces of each colour are propagated
-(Algorithm A for two regions, B for more), and the regions are spectral clusters of that affinity,
-started at the painted pieces. Painted pieces are what they are painted, always.
+A piece goes with the colour of largest f_c. E is diagonal, e^2 where a stroke runs through a piece
+and more where it only touches it, so that a touch on a border moves little. That holds when every
+region is painted. Where there are more regions than colours, (5) links between some painted pieces
+of each colour are propagated (Algorithm A for two regions, B for more), and the regions are
+spectral clusters of that affinity, started at the painted pieces. Painted pieces are what they are
+painted, always.
 
 With n pieces: O(n^3) once, O(n^2) memory; a few hundred pieces take a moment.
 
@@ -71,9 +73,13 @@ def covariance(pieces):
 
 
 def votes(K, t, y, k, *, eps=EPS):
-    """Return f of Eq. (4), (n, k), for painted pieces t of colours y in 0 ... k - 1."""
+    """Return f of Eq. (4), (n, k), for painted pieces t of colours y in 0 ... k - 1.
+
+    eps : float, or array (t,), e of each
+    """
     Y = np.eye(k)[y] - 1 / k
-    return K[:, t] @ linalg.solve(K[np.ix_(t, t)] + eps**2 * np.eye(len(t)), Y, assume_a="pos")
+    E = np.diag(np.broadcast_to(np.square(eps), len(t)))
+    return K[:, t] @ linalg.solve(K[np.ix_(t, t)] + E, Y, assume_a="pos")
 
 
 def _few(y):
@@ -111,8 +117,8 @@ def spectral_regions(K, y, k, rng):
     return nearest_centre(Z, polish(Z, start, STEPS))
 
 
-def regions(K, y, k, *, rng):
-    """Return the region of every piece.
+def opinions(K, y, k, *, rng, eps=EPS):
+    """Return what every piece says of every region.
 
     Parameters
     ----------
@@ -120,17 +126,23 @@ def regions(K, y, k, *, rng):
     y : int array (n,), 0 ... c - 1 for a painted piece, c <= k; -1 for the others
     k : int <= n, number of regions
     rng : numpy Generator
+    eps : float, or array (n,), e of Eq. (4)
 
     Returns
     -------
-    int array (n,), 0 ... k - 1; a painted piece has its own colour
+    array (n, k), largest at the region of the piece; that of a painted piece is its own colour
     """
     t = np.flatnonzero(y >= 0)
     if len(np.unique(y[t])) == k:
-        found = votes(K, t, y[t], k).argmax(axis=1)
+        f = votes(K, t, y[t], k, eps=np.broadcast_to(eps, len(y))[t])
     elif k == 1:
-        found = np.zeros(len(y), dtype=np.int64)
+        f = np.zeros((len(y), 1))
     else:
-        found = spectral_regions(K, y, k, rng)
-    found[t] = y[t]
-    return found
+        f = np.eye(k)[spectral_regions(K, y, k, rng)] - 1 / k
+    f[t] = np.eye(k)[y[t]] - 1 / k
+    return f
+
+
+def regions(K, y, k, *, rng):
+    """Return the region of every piece, int array (n,), 0 ... k - 1; see `opinions`."""
+    return opinions(K, y, k, rng=rng).argmax(axis=1)

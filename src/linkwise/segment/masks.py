@@ -5,11 +5,10 @@ A png has the values as its bytes and a palette for the eye; an npy is the array
 
 import io
 import os
-import uuid
-from pathlib import Path
 
 import numpy as np
 
+from linkwise._files import write_whole
 from linkwise.segment.picture import pillow
 
 # bright on a photograph, and told apart by colour-blind readers; the tenth is the first again
@@ -48,14 +47,4 @@ def encoded(mask, suffix):
 def write_mask(path, mask):
     """Write a mask to a .png or .npy file, whole or not at all."""
     check_format(path)
-    raw = encoded(mask, os.path.splitext(path)[1].lower())
-    place = Path(os.path.realpath(path))
-    beside = place.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            file.write(raw)
-        os.replace(beside, place)
-    except OSError as error:
-        raise OSError(f"{path} was not written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(path, encoded(mask, os.path.splitext(path)[1].lower()))

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from linkwise.segment.assign import covariance, regions
+from linkwise.segment.assign import EPS, covariance, opinions
+from linkwise.segment.blend import blended
 from linkwise.segment.colour import lab, shrink, working_shape
 from linkwise.segment.slic import COMPACTNESS, Pieces, enlarge, means, superpixels
 from linkwise.segment.strokes import COLOURS, painted, values_of
@@ -26,6 +27,25 @@ class Regions(NamedTuple):
 
     mask: np.ndarray
     names: dict
+
+
+class Solution(NamedTuple):
+    """What strokes say of pieces.
+
+    Attributes
+    ----------
+    pieces : Pieces
+    f : array (n, k), what each piece says of each region
+    value : uint8 array (k,), of each region in a mask
+    seen : uint8 array, the values that are painted
+    values : dict, the value of each colour
+    """
+
+    pieces: Pieces
+    f: np.ndarray
+    value: np.ndarray
+    seen: np.ndarray
+    values: dict
 
 
 def cut(pieces, colour, paint):
@@ -72,6 +92,16 @@ def seeds(pieces, paint, line):
     on = np.bincount(pieces.label.ravel(), paint.ravel() > 0, len(pieces.size))
     sure = (line == paint) | (on > pieces.size / 2)[pieces.label]  # a line may be painted over
     return np.where(sure, paint, 0)
+
+
+def doubts(pieces, paint):
+    """Return e of each piece, float (n,): EPS, and more where few of its pixels are painted.
+
+    A line through a piece has about as many as the piece is wide.
+    """
+    count = np.bincount(pieces.label.ravel(), paint.ravel() > 0, len(pieces.size))
+    across = np.minimum(pieces.step, pieces.size / 2)
+    return EPS * np.maximum(1, across / np.maximum(count, 1))
 
 
 class Segmenter:
@@ -138,7 +168,7 @@ class Segmenter:
         return found
 
     def _solve(self, strokes, n_regions):
-        """Return (pieces, the value of each, Regions)."""
+        """Return the Solution for strokes."""
         values = values_of([stroke.colour for stroke in strokes])
         thin = [stroke._replace(width=0) for stroke in strokes]
         paint, line = (
@@ -159,14 +189,18 @@ class Segmenter:
                 f"most {min(len(pieces.size), COLOURS)}"
             )
         free = np.setdiff1d(np.arange(1, COLOURS + 1), seen)
-        value_of = np.r_[seen, free[: k - len(seen)]].astype(np.uint8)
+        value = np.r_[seen, free[: k - len(seen)]].astype(np.uint8)
         y = np.full(len(pieces.size), -1)
         y[pieces.label[seed > 0]] = np.searchsorted(seen, seed[seed > 0])
-        found = value_of[regions(K, y, k, rng=np.random.default_rng(self.random_state))]
-        names = dict.fromkeys(value_of.tolist())
-        names |= {value: colour for colour, value in values.items() if value in seen}
-        mask = np.where(np.isin(paint, seen), paint, found[pieces.label])
-        return pieces, found, Regions(mask, names)
+        rng = np.random.default_rng(self.random_state)
+        f = opinions(K, y, k, rng=rng, eps=doubts(pieces, seed))
+        return Solution(pieces, f, value, seen, values)
+
+    def _mask(self, strokes, solved, label):
+        """Return the value of every pixel of a picture whose pixels are in these pieces."""
+        found = solved.value[blended(solved.pieces, solved.f, label)]
+        paint = painted(strokes, solved.values, self.shape, label.shape)
+        return np.where(np.isin(paint, solved.seen), paint, found)
 
     def regions(self, strokes, *, n_regions=None):
         """Return the Regions at the working size.
@@ -176,18 +210,18 @@ class Segmenter:
         strokes : list of Stroke, in the order they were drawn
         n_regions : int, or None: as many as there are colours, and at least two
         """
-        return self._solve(strokes, n_regions)[2]
+        solved = self._solve(strokes, n_regions)
+        names = dict.fromkeys(solved.value.tolist())
+        names |= {value: colour for colour, value in solved.values.items() if value in solved.seen}
+        return Regions(self._mask(strokes, solved, solved.pieces.label), names)
 
     def mask(self, strokes, *, n_regions=None):
         """Return the value of the region of every pixel of the picture, uint8 (height, width)."""
-        pieces, found, told = self._solve(strokes, n_regions)
+        solved = self._solve(strokes, n_regions)
         with self._lock:
             last = self._last_full
-        if not last or last[0] is not pieces:
-            last = pieces, enlarge(self.rgb, pieces)
+        if not last or last[0] is not solved.pieces:
+            last = solved.pieces, enlarge(self.rgb, solved.pieces)
             with self._lock:
                 self._last_full = last
-        values = values_of([stroke.colour for stroke in strokes])
-        paint = painted(strokes, values, self.shape, self.shape)
-        seen = [value for value, colour in told.names.items() if colour is not None]
-        return np.where(np.isin(paint, seen), paint, found[last[1]])
+        return self._mask(strokes, solved, last[1])

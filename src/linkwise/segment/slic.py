@@ -5,8 +5,9 @@ go to one of the nine centres around them, and centres to the mean of their pixe
 
     (1)  D^2 = |c_i - c_k|^2 + (m / s)^2 |p_i - p_k|^2        m: compactness
 
-Pieces that hang together by no edge are then taken apart, and small ones given to the largest
-piece beside them. A picture with few pixels has them for its superpixels.
+Pieces that hang together by no edge are then taken apart, and small ones given to the piece beside
+them that looks most like them, so that no border of a thing is crossed. A picture with few pixels
+has them for its superpixels.
 
 A large picture is cut at a working size. At full size (`enlarge`) every pixel near a border chooses
 again by (1), among the superpixels around its place, so that borders follow the pixels
@@ -27,8 +28,8 @@ from linkwise.segment.colour import lab
 COMPACTNESS = 10.0  # m, in units of L*a*b*
 ITERATIONS = 8
 PIXELS = 1.5  # with fewer pixels than this for a superpixel, pixels are superpixels
-PASSES = 3  # a small piece may go to one that is small itself
-SMALL = 4  # a piece smaller than s^2 / SMALL is no superpixel
+PASSES = 6  # a small piece may go to one that is small itself
+SMALL = 4  # a piece smaller than this part of the mean is no superpixel
 BLOCK = 1 << 20  # pixels at full size at a time
 AROUND = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
 
@@ -105,16 +106,17 @@ def _components(ends, n):
     return connected_components(graph.tocsr(), directed=False)[1]
 
 
-def connected(label, least):
+def connected(label, colour, least):
     """Return labels 0 ... n - 1 of connected pieces, none smaller than `least` if it can be."""
     ends, same = beside(label)
     piece = _components(ends[same], label.size)
-    size = np.bincount(piece)
+    mean, _, size = means(piece.reshape(label.shape), colour, piece.max() + 1)
     a, b = piece[ends[~same]].T
     a, b = np.r_[a, b], np.r_[b, a]
     small = size[a] < least
     a, b = a[small], b[small]
-    order = np.lexsort([b, size[b], a])  # the largest piece beside each small one comes last
+    D = ((mean[a] - mean[b]) ** 2).sum(axis=1)
+    order = np.lexsort([b, -D, a])  # the piece most like each small one comes last
     last = np.flatnonzero(np.r_[np.diff(a[order]) != 0, True]) if len(a) else order
     joined = _components(np.stack([a[order][last], b[order][last]], axis=1), len(size))
     found = joined[piece].reshape(label.shape)
@@ -124,7 +126,7 @@ def connected(label, least):
 def superpixels(colour, n, *, compactness=COMPACTNESS, iterations=ITERATIONS):
     """Return about n superpixels of a picture in L*a*b*, float32 (h, w, 3), as Pieces."""
     h, w = colour.shape[:2]
-    step = (h * w / n) ** 0.5
+    step = max((h * w / n) ** 0.5, max(h, w) / n)  # a thin picture has one row of pieces
     if h * w <= PIXELS * n:
         label, step = np.arange(h * w).reshape(h, w), 1.0
         return Pieces(label, step, *means(label, colour, h * w))
@@ -140,7 +142,7 @@ def superpixels(colour, n, *, compactness=COMPACTNESS, iterations=ITERATIONS):
         centres = np.where(size[:, None] > 0, fresh, centres)
         label = _choose(colour, gi, gj, centres.reshape(shape), weight)
     for _ in range(PASSES):
-        label = connected(label, step**2 / SMALL)
+        label = connected(label, colour, h * w / n / SMALL)
     return Pieces(label, step, *means(label, colour, label.max() + 1))
 
 

@@ -7,6 +7,7 @@ a function key sends is read as a whole and ignored. The end of the input means 
 import os
 import select
 import sys
+from contextlib import suppress
 
 try:
     import termios
@@ -59,7 +60,8 @@ class Presses:
         return self
 
     def __exit__(self, *_):
-        termios.tcsetattr(self.fd, termios.TCSADRAIN, self.before)
+        with suppress(termios.error):  # the terminal may have gone
+            termios.tcsetattr(self.fd, termios.TCSADRAIN, self.before)
 
     def next(self, redraw):
         """Return what the next key means, or the key itself if it means nothing.

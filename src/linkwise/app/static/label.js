@@ -69,7 +69,7 @@ const line = new Line(show, (down) => {
 });
 
 async function show(next) {
-  if (view && next.version < view.version && next.title === view.title) return; // older news
+  if (view && next.run === view.run && next.tick < view.tick) return; // older news, overtaken on the way
   view = next;
   if (next.version > busyFrom) busy = 0; // what was sent is in it already
   $("title").textContent = next.title;
@@ -128,15 +128,15 @@ function showProgress({ counts, kept, outlook, links }) {
   $("answers").textContent = `${count(total, "answer")}`;
   $("answers").title = `${counts.same} same, ${counts.different} different, ${counts.unsure} not sure; ${links} links`;
   $("kept").textContent = kept[1] ? `${Math.floor((100 * kept[0]) / kept[1])}% of ${count(kept[1], "link")} kept` : "";
-  $("outlook").textContent = outlook && total ? outlook.words : "";
-  $("progress").classList.toggle("enough", Boolean(outlook && outlook.enough));
+  $("outlook").textContent = outlook && total ? outlook.words.replace(" More answers would change little.", "") : "";
+  $("hint").hidden = !(total && outlook && outlook.enough);
 }
 
 function spans(words) {
   return words.flatMap(([word, marked], i) => [i ? " " : "", marked ? make("mark", { textContent: word }) : word]);
 }
 
-function showQuestion({ question, thinking, ready, redo, undo, failure }) {
+function showQuestion({ n, question, thinking, ready, redo, undo, failure }) {
   $("ask").hidden = !question;
   $("idle").hidden = Boolean(question);
   $("undo").disabled = !undo;
@@ -146,8 +146,8 @@ function showQuestion({ question, thinking, ready, redo, undo, failure }) {
   map.setPair(question ? [question.a, question.b] : null);
   if (!question) {
     const waits = !ready || thinking;
-    $("idle-head").textContent = failure ? "The clustering has stopped" : waits ? "One moment…" : "Nothing is left to ask";
-    $("idle-text").textContent = failure ? "" : !ready ? "The data are being looked at; the first question comes soon." : thinking ? "The next question is being worked out." : "Every pair is known or follows from the answers. Export the clusters under Files.";
+    $("idle-head").textContent = failure ? "The clustering has stopped" : waits ? "One moment…" : n === 1 ? "There is nothing to ask" : "Nothing is left to ask";
+    $("idle-text").textContent = failure ? "" : !ready ? "The data are being looked at; the first question comes soon." : thinking ? "The next question is being worked out." : n === 1 ? "There is a single row, and no other to compare it with." : "Every pair is known or follows from the answers. Export the clusters under Files.";
     showQuestion.last = "";
     return;
   }

@@ -5,6 +5,10 @@ import { WebGLPoints } from "./webgl.js";
 
 const REACH = 14; // pixels around a point that hit it
 const MOST_LINES = 4000;
+const FIRST = 40000; // points drawn in the first frame of a movement
+const COARSEST = 31; // of so many points one is drawn; WebGL skips 255 bytes at most
+const SLOW = 34; // milliseconds between frames from which on fewer points are drawn
+const QUICK = 20; // up to which more are
 
 function style(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -43,7 +47,7 @@ export class MapView {
       stage.dataset.because = error.message;
     }
     stage.dataset.drawn = this.kind;
-    Object.assign(this, { n: 0, zoom: 1, x: 0, y: 0, marks: null, labels: null, links: null, pair: null, names: [], showLinks: true, lassoing: false });
+    Object.assign(this, { n: 0, step: 1, painted: NaN, zoom: 1, x: 0, y: 0, marks: null, labels: null, links: null, pair: null, names: [], showLinks: true, lassoing: false });
     this.listen();
     new ResizeObserver(() => this.resize()).observe(stage);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -53,6 +57,7 @@ export class MapView {
   setPoints(xy) {
     this.xy = xy;
     this.n = xy.length / 2;
+    this.step = Math.min(COARSEST, Math.ceil(this.n / FIRST));
     this.layer.points(xy);
     this.layer.labels(new Int32Array(this.n).fill(-1));
     this.marks = new Uint8Array(this.n);
@@ -81,17 +86,20 @@ export class MapView {
   setNames(names) { this.names = names; this.draw(); }
 
   findCentres() {
-    // the point of a cluster nearest to its mean: a number in its midst, not between its parts
+    // the point of a cluster nearest to its median: a number in its midst, not between its parts
     const k = this.labels.reduce((most, label) => Math.max(most, label + 1), 0);
-    const sum = Array.from({ length: k }, () => [0, 0, 0]);
+    const sizes = new Int32Array(k);
+    for (const label of this.labels) sizes[label]++;
+    const middle = [0, 1].map((axis) => {
+      const places = Array.from(sizes, (size) => new Float32Array(size));
+      const filled = new Int32Array(k);
+      this.labels.forEach((label, i) => { places[label][filled[label]++] = this.xy[2 * i + axis]; });
+      return places.map((values) => values.sort()[values.length >> 1]);
+    });
+    const best = Array.from(sizes, () => ({ far: Infinity, row: -1 }));
     for (let i = 0; i < this.n; i++) {
-      const s = sum[this.labels[i]];
-      s[0] += this.xy[2 * i]; s[1] += this.xy[2 * i + 1]; s[2]++;
-    }
-    const best = sum.map(([x, y, c]) => ({ x: x / c, y: y / c, count: c, far: Infinity, row: -1 }));
-    for (let i = 0; i < this.n; i++) {
-      const b = best[this.labels[i]];
-      const d = (this.xy[2 * i] - b.x) ** 2 + (this.xy[2 * i + 1] - b.y) ** 2;
+      const label = this.labels[i], b = best[label];
+      const d = (this.xy[2 * i] - middle[0][label]) ** 2 + (this.xy[2 * i + 1] - middle[1][label]) ** 2;
       if (d < b.far) { b.far = d; b.row = i; }
     }
     this.centres = best;
@@ -124,7 +132,15 @@ export class MapView {
   draw(moving = false) {
     this.moving = moving;
     if (this.waiting) return;
-    this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.paint(); });
+    this.waiting = requestAnimationFrame((now) => { this.waiting = 0; this.pace(now); this.paint(); });
+  }
+
+  pace(now) { // a map that moves keeps up with the hand: as many points as there is time for
+    const took = now - this.painted;
+    this.painted = this.moving ? now : NaN;
+    if (took >= 0) this.took = took;
+    if (took > SLOW) this.step = Math.min(COARSEST, 2 * this.step);
+    else if (took < QUICK && this.step > 1) this.step -= 1;
   }
 
   paint() {
@@ -132,7 +148,7 @@ export class MapView {
     const base = Math.max(2.2, Math.min(9, 260 / Math.sqrt(this.n)));
     const scaleX = (2 * this.unitX) / this.width, scaleY = (2 * this.unitY) / this.height;
     const plain = triple(style("--plain"));
-    this.layer.draw({ scaleX, scaleY, shiftX: -this.x * scaleX, shiftY: -this.y * scaleY, size: base * this.ratio * Math.min(Math.sqrt(this.zoom), 3), dim: this.dim, stale: this.stale, plain, moving: this.moving });
+    this.layer.draw({ scaleX, scaleY, shiftX: -this.x * scaleX, shiftY: -this.y * scaleY, size: base * this.ratio * Math.min(Math.sqrt(this.zoom), 3), dim: this.dim, stale: this.stale, plain, step: this.moving ? this.step : 1 });
     const c = this.context;
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     c.clearRect(0, 0, this.width, this.height);
@@ -147,7 +163,7 @@ export class MapView {
     c.lineWidth = 1.2;
     for (const [sign, colour, dash] of [[1, style("--same"), []], [-1, style("--different"), [4, 4]]]) {
       c.strokeStyle = colour;
-      c.globalAlpha = Math.max(0.12, Math.min(0.5, 4 / Math.sqrt(m)));
+      c.globalAlpha = Math.max(0.12, Math.min(0.5, 4 / Math.sqrt(m))) * (sign < 0 ? 0.55 : 1);
       c.setLineDash(dash);
       c.beginPath();
       for (let t = from; t < m; t++) {
@@ -187,6 +203,10 @@ export class MapView {
 
   paintPair(c) {
     const ends = this.pair.map((row) => this.toScreen(row));
+    if (Math.hypot(ends[0][0] - ends[1][0], ends[0][1] - ends[1][1]) < 12) { // side by side, both to be read
+      ends[0][0] -= 11;
+      ends[1][0] += 11;
+    }
     c.strokeStyle = style("--ink");
     c.lineWidth = 1.5;
     c.setLineDash([2, 4]);
@@ -253,9 +273,9 @@ export class MapView {
     this.later();
   }
 
-  later() { // all points again when the map stands still
+  later() { // all points again when the map stands still; a slow machine is given more time
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.draw(), 120);
+    this.timer = setTimeout(() => this.draw(), Math.min(1000, 150 + 4 * (this.took || 0)));
   }
 
   reset() { Object.assign(this, { zoom: 1, x: 0, y: 0 }); this.draw(); }

@@ -13,7 +13,8 @@ let scale = 1, left = 0, top_ = 0; // picture to screen
 let fitted = true;
 let brush = "1";
 let drawing = null; // the stroke under the pointer or the keys
-let waiting = []; // strokes sent and not yet in the view
+let waiting = []; // strokes drawn and not yet in the view
+const sending = new Set(); // those of them under way
 let moving = null, spaceHeld = false, cursor = null;
 
 function say(text) {
@@ -146,7 +147,7 @@ function swatch(value) {
 
 function list() {
   const count = new Uint32Array(256);
-  for (const value of mask) count[value]++;
+  for (const value of mask ?? []) count[value]++;
   const names = new Map(Object.entries(view.values).map(([colour, value]) => [value, colour]));
   const rows = [];
   for (let value = 1; value < 256; value++) {
@@ -193,7 +194,8 @@ function show(next) {
   const first = !view;
   view = next;
   const known = new Set(view.strokes.map((stroke) => JSON.stringify([stroke.colour, stroke.points])));
-  waiting = waiting.filter((stroke) => !known.has(JSON.stringify([stroke.colour, stroke.points])));
+  const kept = (stroke) => sending.has(stroke) || line.pending.some(([, sent]) => sent.points === stroke.points);
+  waiting = waiting.filter((stroke) => kept(stroke) && !known.has(JSON.stringify([stroke.colour, stroke.points])));
   document.title = `${view.name} · linkwise`;
   $("title").textContent = view.name;
   const strokes = `${view.strokes.length} stroke${view.strokes.length === 1 ? "" : "s"}`;
@@ -215,8 +217,23 @@ function show(next) {
 
 let busy = false, again = false, shown = null;
 
+function settled(version) {
+  shown = version;
+  overlay.classList.remove("stale");
+  document.body.dataset.shown = version.join(",");
+}
+
+function nothing() {
+  mask = null;
+  tint();
+  list();
+  $("state").textContent = "";
+  settled(view.version);
+}
+
 async function refresh() {
   if (same(shown, view.version)) return;
+  if (!asked() && !busy) return nothing();
   if (busy) {
     again = true;
     return;
@@ -235,8 +252,7 @@ async function refresh() {
       list();
       $("state").textContent = `Regions in ${((performance.now() - began) / 1000).toFixed(2)} s`;
     } while (again);
-    overlay.classList.remove("stale");
-    document.body.dataset.shown = shown.join(",");
+    settled(shown);
   } catch (error) {
     $("state").textContent = error instanceof Refused ? error.message : "";
   }
@@ -246,6 +262,7 @@ async function refresh() {
 const line = new Line(show, (down) => {
   $("banner").hidden = !down;
   $("banner").textContent = "The program is not there. What you draw is kept here and sent when it is back.";
+  if (!down) say("The program is back.");
 });
 
 async function send(path, body) {
@@ -276,9 +293,11 @@ async function finish() {
   drawing = null;
   if (!stroke) return;
   waiting.push(stroke);
+  sending.add(stroke);
   $("hint").hidden = true;
   const sent = await send("/api/stroke", stroke);
-  if (sent === undefined) waiting = waiting.filter((other) => other !== stroke);
+  sending.delete(stroke);
+  if (sent !== null) waiting = waiting.filter((other) => other !== stroke); // null: it waits for the program
   paint();
 }
 

@@ -1,6 +1,8 @@
-// Points by WebGL2: positions once, labels and marks when they change; one draw call a frame.
+// Points by WebGL2: positions once, labels and marks when they change; one draw call a frame, of
+// every step-th point.
 import { COUNT, rgb } from "./colours.js";
 
+const WIDTH = { position: 2, label: 1, mark: 1 }; // numbers of a point
 const VERTEX = `#version 300 es
 in vec2 position;
 in float label;
@@ -60,13 +62,13 @@ export class WebGLPoints {
     this.at = {};
     for (const name of ["camera", "size", "dim", "palette", "plain", "stale"]) this.at[name] = gl.getUniformLocation(program, name);
     this.buffers = {};
-    for (const [name, width] of [["position", 2], ["label", 1], ["mark", 1]]) {
-      const place = gl.getAttribLocation(program, name);
+    this.places = {};
+    for (const name of Object.keys(WIDTH)) {
+      this.places[name] = gl.getAttribLocation(program, name);
       this.buffers[name] = gl.createBuffer();
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
-      gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, width, gl.FLOAT, false, 0, 0);
+      gl.enableVertexAttribArray(this.places[name]);
     }
+    this.step = 0;
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.uniform3fv(this.at.palette, new Float32Array(Array.from({ length: COUNT }, (_, i) => rgb(i)).flat()));
@@ -78,12 +80,21 @@ export class WebGLPoints {
     gl.bufferData(gl.ARRAY_BUFFER, values, usage);
   }
 
+  every(step) { // read every so-many-th point of the buffers, without another copy of them
+    if (step === this.step) return;
+    this.step = step;
+    for (const [name, width] of Object.entries(WIDTH)) {
+      this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
+      this.gl.vertexAttribPointer(this.places[name], width, this.gl.FLOAT, false, 4 * width * step, 0);
+    }
+  }
+
   points(xy) { this.xy = xy; this.n = xy.length / 2; this.set("position", xy, this.gl.STATIC_DRAW); }
   labels(labels) { this.kept = Float32Array.from(labels); this.set("label", this.kept, this.gl.DYNAMIC_DRAW); }
   marks(marks) { this.chosen = Float32Array.from(marks); this.set("mark", this.chosen, this.gl.DYNAMIC_DRAW); }
   redo() { if (this.xy) this.points(this.xy); if (this.kept) this.labels(this.kept); if (this.chosen) this.marks(this.chosen); }
 
-  draw({ scaleX, scaleY, shiftX, shiftY, size, dim, stale, plain }) {
+  draw({ scaleX, scaleY, shiftX, shiftY, size, dim, stale, plain, step }) {
     if (this.lost || !this.n) return;
     const gl = this.gl;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
@@ -94,6 +105,7 @@ export class WebGLPoints {
     gl.uniform1f(this.at.dim, dim ? 1 : 0);
     gl.uniform1f(this.at.stale, stale ? 1 : 0);
     gl.uniform3fv(this.at.plain, plain);
-    gl.drawArrays(gl.POINTS, 0, this.n);
+    this.every(step);
+    gl.drawArrays(gl.POINTS, 0, Math.ceil(this.n / step));
   }
 }

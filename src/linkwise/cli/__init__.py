@@ -1,0 +1,52 @@
+"""The command line: fit, check, label, export, segment, methods, demo, bench, datasets.
+
+Exit codes: 0, 2 a wrong command line, 3 wrong data, 4 links that cannot all hold (--strict).
+NumPy is imported inside the commands, so that --help and --version are quick.
+"""
+
+import io
+import os
+import sys
+import warnings
+
+from linkwise.cli.arguments import parser
+from linkwise.cli.words import UsageError, reason, say
+from linkwise.exceptions import InfeasibleConstraints, MissingExtra
+
+
+def main(argv=None) -> int:
+    """Run one command and return its exit code."""
+    if sys.stderr is None:  # closed: print would take stdout instead
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        say("error", "standard output is closed; send it to a file or a program")
+        return 3
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an id may be beyond what the locale can write
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("default", UserWarning)
+            warnings.simplefilter("default", RuntimeWarning)
+            warnings.showwarning = lambda message, *_, **__: say("warning", message)
+            args = parser().parse_args(argv)
+            code = args.run(args)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # --help and --version
+        return int(stop.code or 0)
+    except KeyboardInterrupt:
+        say("error", "interrupted")
+        return 130
+    except BrokenPipeError:  # the reader of stdout has seen enough; Python must not flush again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (UsageError, FileExistsError) as error:
+        say("error", reason(error))
+        return 2
+    except InfeasibleConstraints as error:
+        say("error", error)
+        return 4
+    except (ValueError, OSError, MemoryError, MissingExtra) as error:
+        say("error", reason(error))
+        return 3

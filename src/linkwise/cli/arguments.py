@@ -1,0 +1,228 @@
+"""What every command takes: the parser of the whole command line."""
+
+import argparse
+
+from linkwise import __version__
+from linkwise.cli.bench import bench, datasets, demo, papers, quality, queries, speed
+from linkwise.cli.check import check
+from linkwise.cli.fit import fit
+from linkwise.cli.label import export, label, segment
+from linkwise.cli.methods import METHODS, methods
+from linkwise.cli.words import UsageError
+
+PAPERS = ("ccskl", "kernel", "propagation", "csc")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that leaves the printing of errors to main."""
+
+    def error(self, message):
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def whole(low, high=float("inf")):
+    """Return a reader of whole numbers low..high."""
+
+    def read(text):
+        if not (text.isdecimal() and low <= int(text) <= high):
+            limit = f"in {low}..{high}" if high < float("inf") else f">= {low}"
+            raise argparse.ArgumentTypeError(f"expected a whole number {limit}, got {text!r}")
+        return int(text)
+
+    return read
+
+
+def size(text):
+    """Return (rows, columns) of generated data."""
+    from linkwise.bench.speed import size_of
+
+    try:
+        return size_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def parser():
+    """Return the parser of the whole command line."""
+    top = Parser(
+        prog="linkwise",
+        description='Cluster data by a few answers "same" or "different".',
+        epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong data, 4 links that cannot all "
+        "hold (with --strict).",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"linkwise {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(run, among=commands):
+        text = run.__doc__
+        added = among.add_parser(run.__name__, help=text, description=text, allow_abbrev=False)
+        added.set_defaults(run=run)
+        return added
+
+    def add_columns(added):
+        add = added.add_argument
+        add(
+            "--id-column",
+            "--id",
+            metavar="C",
+            help="column of ids, by name or number; links name them",
+        )
+        add(
+            "--columns",
+            metavar="A,B",
+            type=lambda text: text.split(","),
+            help="columns to cluster by, by name or number; default all but the ids",
+        )
+
+    def add_judgement(added):
+        add = added.add_argument
+        add("--strict", action="store_true", help="exit 4 if the links cannot all hold")
+        add("--json", action="store_true", help="print one JSON object")
+
+    added = command(fit)
+    add = added.add_argument
+    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or - for csv on stdin")
+    add("--links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
+    add("-k", type=whole(1), metavar="K", help="number of clusters; default: chosen by the data")
+    add(
+        "--method",
+        choices=METHODS,
+        metavar="NAME",
+        help=f"{', '.join(METHODS)}; default link-clustering, with --affinity or --anchors ccskl",
+    )
+    add(
+        "--effort",
+        metavar="E",
+        help="of link-clustering: fast, balanced (default), thorough, or seconds",
+    )
+    add(
+        "--affinity",
+        metavar="NAME",
+        help="graph of a spectral method, such as nearest_neighbors or anchors",
+    )
+    add("--anchors", type=whole(1), metavar="P", help="number of anchors; means --affinity anchors")
+    add("--max-memory", metavar="SIZE", help='refuse a fit that needs more, such as "4 GB"')
+    add("--max-time", type=whole(1), metavar="S", help="refuse a fit that takes more seconds")
+    add("--explain", action="store_true", help="tell what link-clustering chose, and why")
+    add_columns(added)
+    add("--standardize", action="store_true", help="give every column mean 0 and variance 1")
+    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
+    add_judgement(added)
+    add("--quiet", action="store_true", help="print no summary")
+    add("--force", action="store_true", help="overwrite the output")
+    add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
+
+    added = command(check)
+    add = added.add_argument
+    add("links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
+    add("--data", metavar="DATA", help="the points, to check that links name them")
+    add("-k", type=whole(1), metavar="K", help="number of clusters the links must fit in")
+    add_columns(added)
+    add_judgement(added)
+
+    added = command(label)
+    add = added.add_argument
+    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file")
+    add("--terminal", action="store_true", help="ask in this terminal, not on a page")
+    add("--project", metavar="FILE", help="where answers are kept; default DATA with .linkwise")
+    add("--text", metavar="C", help="column of texts to cluster by")
+    add("--image", metavar="C", help="column of names of image files to cluster by")
+    add("-k", type=whole(1), metavar="K", help="number of clusters; default: found on the way")
+    add_columns(added)
+    add("--standardize", action="store_true", default=None, help="scale columns of numbers alike")
+    add("--seed", type=whole(0, 2**32 - 1), metavar="N", help="default 0")
+    add("--port", type=whole(1, 65535), metavar="N", help="of the page; default a free one")
+    add("--no-browser", dest="browser", action="store_false", help="only print the address")
+    add("--host", metavar="H", help="address to listen on; default this machine alone")
+    add("--token", metavar="T", help="what other machines must show to come in, with --host")
+    add("--import", dest="table", metavar="FILE", help="add links, labels or a log, ask nothing")
+
+    added = command(export)
+    add = added.add_argument
+    add("project", metavar="PROJECT", help="a .linkwise file")
+    add("-o", dest="output", required=True, metavar="FILE", help=".csv, .tsv, .jsonl or .parquet")
+    what = added.add_mutually_exclusive_group()
+    what.add_argument("--labels", metavar="DATA", help="cluster DATA by the answers, write labels")
+    what.add_argument("--log", action="store_true", help="write every event, undone ones too")
+    add("--force", action="store_true", help="overwrite the output")
+
+    added = command(segment)
+    add = added.add_argument
+    add("image", metavar="IMAGE", help="a JPEG, PNG, WebP, TIFF or BMP file")
+    add("--regions", type=whole(1, 255), metavar="K", help="default one for each colour of strokes")
+    add("--superpixels", type=whole(2, 3000), metavar="N", help="pieces; default about 500")
+    add("--project", metavar="FILE", help="where strokes are kept; default IMAGE with .linkwise")
+    add("--strokes", metavar="FILE", help="strokes from a .json file instead, with -o")
+    add("-o", dest="output", metavar="FILE", help="write the mask, .png or .npy, and open no page")
+    add("--force", action="store_true", help="overwrite the output")
+    add("--port", type=whole(1, 65535), metavar="N", help="of the page; default a free one")
+    add("--no-browser", dest="browser", action="store_false", help="only print the address")
+    add("--host", metavar="H", help="address to listen on; default this machine alone")
+    add("--token", metavar="T", help="what other machines must show to come in, with --host")
+
+    added = command(methods)
+    added.add_argument("--json", action="store_true", help="print a JSON list")
+
+    added = command(demo)
+    added.add_argument("--out", default="demo", metavar="DIR", help="folder to write to")
+
+    kinds = command(bench).add_subparsers(title="benchmarks", metavar="WHAT", required=True)
+    added = command(speed, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report")
+    add(
+        "--sizes",
+        nargs="+",
+        type=size,
+        metavar="N",
+        help="rows of generated data, such as 10000 or 1e6, or rows and columns: 20000x784",
+    )
+    add("--quick", action="store_true", help="small sizes, once: about a minute")
+    add("--huge", action="store_true", help="also 100,000,000 x 16, read from a file")
+    add("--full", action="store_true", help="leave no contestant out for being slow")
+    add("--data", metavar="DIR", help="folder with usps.npz, mnist_train.npz, mnist_test.npz")
+    add("--only", nargs="+", metavar="KEY", help="run these contestants alone; see the manual")
+    add("--scratch", metavar="DIR", help="folder for the generated rows; default that of --out")
+    add("--repeats", type=whole(1), metavar="N", help="runs to take the median of; default 3")
+    add("--limit", type=whole(1), default=600, metavar="S", help="seconds a run may take")
+    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
+
+    added = command(quality, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
+    add("--methods", nargs="+", metavar="NAME", help="run these alone; see the manual")
+    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
+    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
+    add("--quick", action="store_true", help="3 draws of pairs instead of 10")
+    add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
+    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
+    add("--limit", type=whole(1), default=120, metavar="S", help="seconds a fit may take")
+
+    added = command(queries, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
+    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
+    add("--strategies", nargs="+", metavar="NAME", help="run these and random pairs alone")
+    add("--draws", type=whole(1), metavar="N", help="runs of each; default 5, 1 with --quick")
+    add("--quick", action="store_true", help="1 draw instead of 5")
+    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
+    add("--limit", type=whole(1), default=1800, metavar="S", help="seconds a run may take")
+
+    added = command(papers, among=kinds)
+    add = added.add_argument
+    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
+    add("--paper", choices=PAPERS, metavar="NAME", help=f"one of {', '.join(PAPERS)}; default all")
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; see linkwise datasets")
+    add("--quick", action="store_true", help="fewer draws and numbers of pairs: half an hour")
+    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
+    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
+    add("--limit", type=whole(1), default=3600, metavar="S", help="seconds a cell may take")
+
+    added = command(datasets)
+    add = added.add_argument
+    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default LINKWISE_DATA")
+    add("--json", action="store_true", help="print a JSON list")
+    return top

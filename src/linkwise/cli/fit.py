@@ -1,0 +1,169 @@
+"""The command that clusters."""
+
+import json
+import sys
+import time
+
+from linkwise.cli.files import (
+    check_output_arguments,
+    labels_file,
+    read_both,
+    streams,
+    weighed_for,
+)
+from linkwise.cli.methods import method_class
+from linkwise.cli.words import UsageError, write_utf8
+from linkwise.exceptions import InfeasibleConstraints
+
+SHOWN = 5  # violations in a summary
+LIKELY = 0.5  # probability from which on a link is called wrong
+
+
+def fit(args):
+    """Cluster the points of a file."""
+    check_output_arguments(args)
+    complete(args)
+    points, links = read_both(args)
+    from linkwise.constraints import Constraints
+    from linkwise.constraints.conflicts import explain
+    from linkwise.tables import label_text, write_labels
+
+    X, ids = points
+    links = links or Constraints()
+    if len(X) < max(args.k or 2, 2):
+        raise ValueError(
+            f"{args.data} has {len(X)} row(s), too few for {args.k or 2} clusters; -k is at most "
+            "the number of rows, and one row is no clustering"
+        )
+    if args.strict and (conflict := links.conflict(args.k)) is not None:
+        where = "" if args.k is None else f" in {args.k} clusters"
+        raise InfeasibleConstraints(
+            f"{args.links}: the links cannot all hold{where}: {explain(conflict)}; "
+            "correct or remove one of them",
+            conflict,
+        )
+    model = make_model(args)
+    links = weighed_for(model, links, args)
+    started = time.perf_counter()
+    if args.standardize:
+        from sklearn.preprocessing import StandardScaler
+
+        X = StandardScaler().fit_transform(X)
+    from linkwise.blocks import limits
+
+    in_place = streams(args) and args.output.endswith(".npy")
+    with labels_file(args, in_place) as out, limits(args.max_memory, args.max_time):
+        labels = model.fit_predict(X, constraints=links, sample_id=ids, out=out)
+    seconds = round(time.perf_counter() - started, 3)
+
+    report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
+    if args.output == "-":
+        write_utf8(label_text(labels, ids))
+    elif not in_place:
+        write_labels(args.output, labels, ids, force=args.force)
+    if args.json:
+        print(json.dumps(report))
+    elif not args.quiet:
+        print(summary(report), file=sys.stderr)
+    if args.explain:
+        print(model.explain(), file=sys.stderr)
+    return 0
+
+
+def complete(args):
+    """Fill in what the command line leaves open, and refuse what does not go together."""
+    if args.method is None:
+        args.method = "ccskl" if args.affinity or args.anchors else "link-clustering"
+    if args.k is None and args.method != "link-clustering":
+        raise UsageError(
+            f"{args.method} needs the number of clusters, -k; link-clustering does not"
+        )
+    for flag, given in (("--effort", args.effort), ("--explain", args.explain)):
+        if given and args.method != "link-clustering":
+            raise UsageError(f"{flag} is for link-clustering; {args.method} has none")
+    if args.effort is not None and args.effort not in ("fast", "balanced", "thorough"):
+        if not (args.effort.isdecimal() and int(args.effort) > 0):
+            raise UsageError(
+                f"--effort is fast, balanced, thorough or a number of seconds; got {args.effort!r}"
+            )
+        args.effort = int(args.effort)
+
+
+def make_model(args):
+    """Return the estimator that the command line describes."""
+    method = method_class(args.method)
+    options = {
+        "on_conflict": "drop",
+        "random_state": args.seed,
+        "respect": "hard" if args.strict else "soft",
+        "effort": args.effort or "balanced",
+    }
+    known = method._get_param_names()
+    options = {name: value for name, value in options.items() if name in known}
+    affinity = args.affinity or ("anchors" if args.anchors else None)
+    if affinity is None:
+        return method(args.k, **options)
+    if "affinity_params" not in known:
+        raise UsageError(f"--affinity is for spectral methods; {args.method} has none")
+    if args.anchors and affinity != "anchors":
+        raise UsageError(f"--anchors goes with --affinity anchors, not {affinity}")
+    params = {"n_anchors": args.anchors} if args.anchors else None
+    return method(args.k, affinity=affinity, affinity_params=params, **options)
+
+
+def as_dict(pair, name):
+    """Return a pair as JSON has it."""
+    kind = "must" if pair.sign > 0 else "cannot"
+    return {"a": name(pair.a), "b": name(pair.b), "kind": kind, "weight": pair.weight}
+
+
+def outcome(model, labels, links, ids, args):
+    """Return what came of a fit: sizes, links kept and not kept, links that are likely wrong."""
+    import numpy as np
+
+    k, name = getattr(model, "n_clusters_", args.k), int if ids is None else str
+    suspects = [
+        as_dict(pair, name) | {"probability": round(wrong, 3)}
+        for pair, wrong in getattr(model, "suspects_", [])
+        if wrong > LIKELY
+    ]
+    dropped = links.drop_conflicts()[1].n_pairs if hasattr(model, "on_conflict") else 0
+    broken = links.resolve(ids, n=len(labels)).violated(labels)
+    kept = links.select(~broken)
+    return {
+        "method": args.method,
+        "n": len(labels),
+        "k": k,
+        "sizes": np.bincount(labels, minlength=k).tolist(),
+        "links": {
+            "given": links.n_pairs,
+            "kept": kept.n_pairs,
+            "must": links.n_must,
+            "cannot": links.n_cannot,
+            "kept_must": kept.n_must,
+            "kept_cannot": kept.n_cannot,
+        },
+        "violations": [as_dict(pair, name) for pair in links.select(broken)],
+        "dropped": dropped,
+        "suspects": suspects,
+    }
+
+
+def summary(report):
+    """Return the outcome of a fit in words."""
+    links, broken = report["links"], report["violations"]
+    sizes = ", ".join(map(str, report["sizes"][:20])) + (", ..." if report["k"] > 20 else "")
+    lines = ["{method}: n = {n}, k = {k}, sizes {}, {seconds:.2f} s".format(sizes, **report)]
+    if links["given"]:
+        lines.append(
+            f"links kept: {links['kept']} of {links['given']} (must {links['kept_must']} of "
+            f"{links['must']}, cannot {links['kept_cannot']} of {links['cannot']})"
+        )
+    lines += [f"  not kept: {p['a']} {p['kind']} be with {p['b']}" for p in broken[:SHOWN]]
+    if len(broken) > SHOWN:
+        lines.append(f"  and {len(broken) - SHOWN} more; --json lists all")
+    lines += [
+        f"  likely wrong: {p['a']} {p['kind']} be with {p['b']} ({p['probability']:.0%})"
+        for p in report["suspects"][:SHOWN]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,301 @@
+"""The page of a picture in a real browser."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("PIL")
+pytest.importorskip("playwright.sync_api")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+import uvicorn
+from app_parts import KEY
+from PIL import Image
+from playwright import sync_api
+
+from linkwise.app.security import Door
+from linkwise.app.segment_routes import Easel, segment_routes
+from linkwise.app.server import application, life_of, listen
+from linkwise.journal import read_project
+from linkwise.segment.project import open_project
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+expect = sync_api.expect
+WAIT = 60_000
+HOSTILE = '<img src=x onerror=alert(1)> "\u202e;.png'
+
+
+def halves():
+    rng = np.random.default_rng(0)
+    rgb = np.zeros((80, 120, 3))
+    rgb[:, :60], rgb[:, 60:] = [190, 80, 60], [60, 90, 180]
+    return np.clip(rgb + rng.normal(0, 8, rgb.shape), 0, 255).astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"], timeout=2 * WAIT
+        )
+        yield found
+        found.close()
+
+
+class Tab:
+    """A page in a browser, drawn on as by hand; what goes wrong on it is kept."""
+
+    def __init__(self, context, address):
+        self.page, self.faults = context.new_page(), []
+        self.page.on("console", lambda m: m.type == "error" and self.faults.append(m.text))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.faults.append(f"dialog {dialog.message}"))
+        self.page.on("request", self.asked)
+        self.page.goto(address, timeout=WAIT)
+
+    def asked(self, request):
+        if not request.url.startswith(("http://127.0.0.1:", "blob:")):
+            self.faults.append(f"foreign {request.url}")
+
+    def __getitem__(self, name):
+        return self.page.locator(f"#{name}")
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def shown(self, events, k=0):
+        """Wait for the regions after so many events; return what the list says of them."""
+        body = self.page.locator("body")
+        expect(body).to_have_attribute("data-shown", f"{events},{k}", timeout=WAIT)
+        return self["list"].inner_text().split()
+
+    def draw(self, key, *points):
+        box = self["photo"].bounding_box()
+        scale = box["width"] / 120
+        self.press(key)
+        spots = [(box["x"] + x * scale, box["y"] + y * scale) for x, y in points]
+        self.page.mouse.move(*spots[0])
+        self.page.mouse.down()
+        for spot in spots[1:]:
+            self.page.mouse.move(*spot, steps=4)
+        self.page.mouse.up()
+
+    def draw_halves(self):
+        self.draw("1", (20, 20), (20, 60))
+        self.draw("2", (100, 30), (100, 60))
+
+
+@contextlib.contextmanager
+def in_context(browser):
+    context = browser.new_context(viewport={"width": 900, "height": 600})
+    context.set_default_timeout(WAIT)
+    try:
+        yield context
+    finally:
+        context.close()
+
+
+@contextlib.contextmanager
+def served(browser, folder, name="two.png"):
+    """Serve a picture from a thread; yield a function that opens a Tab on it."""
+    Image.fromarray(halves()).save(folder / name)
+    settings = {"regions": None, "superpixels": 80}
+    rgb, journal = open_project(folder / name, folder / "two.linkwise", settings)
+    sock = listen("127.0.0.1", None)
+    door = Door(sock.getsockname()[1], key=KEY)
+    with journal, in_context(browser) as context:
+        easel = Easel(rgb, journal, name=name, settings=settings)
+        app = application(segment_routes(easel), door, lifespan=life_of(easel))
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1, lifespan="on")
+        )
+        server.install_signal_handlers = lambda: None
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
+        thread.start()
+        tabs: list = []
+
+        def open_tab():
+            tabs.append(Tab(context, door.url("/" if tabs else door.launch_path)))
+            return tabs[-1]
+
+        try:
+            yield open_tab
+        finally:
+            for tab in tabs:
+                tab.page.close()
+            server.should_exit = True
+            thread.join(20)
+            sock.close()
+    assert [fault for tab in tabs for fault in tab.faults] == []
+
+
+@pytest.fixture
+def open_tab(browser, tmp_path):
+    with served(browser, tmp_path) as found:
+        yield found
+
+
+def test_strokes_regions_undo_export(open_tab):
+    tab = open_tab()
+    tab.shown(0)
+    expect(tab["hint"]).to_be_visible()
+    tab.draw_halves()
+    two = tab.shown(2)
+    expect(tab["hint"]).to_be_hidden()
+    assert (two[0], two[3]) == ("1", "2")
+    assert abs(float(two[1]) - 50) < 2
+    tab.draw("3", (60, 70), (62, 70))
+    assert "3" in tab.shown(3)
+    tab.press("Control+z")
+    assert tab.shown(4) == two
+    tab.press("Control+Shift+Z")
+    tab.shown(5)
+    tab.page.reload()
+    tab.shown(5)
+    tab["undo"].click()
+    assert tab.shown(6) == two
+    with tab.page.expect_download() as download:
+        tab["npy"].click()
+    mask = np.load(download.value.path())
+    assert np.mean(mask[:, :60] == 1) > 0.98
+    assert np.mean(mask[:, 60:] == 2) > 0.98
+
+
+def test_all_of_it_can_be_done_with_the_keyboard(open_tab):
+    tab = open_tab()
+    tab.shown(0)
+
+    def tab_to(name):
+        for _ in range(40):
+            tab.press("Tab")
+            if tab.page.evaluate("document.activeElement.id") == name:
+                return
+        pytest.fail(f"{name} is not reached by Tab")
+
+    tab_to("strokes")
+    tab.press("2", *["ArrowRight"] * 10, "Enter", *["ArrowDown"] * 5, "Enter")
+    tab.shown(1)
+    tab.press("1", *["ArrowLeft"] * 20, "Enter", *["ArrowUp"] * 9, "Enter")
+    two = tab.shown(2)
+    assert abs(float(two[1]) - 50) < 2
+    tab.press("3", "Enter", "ArrowLeft", "Escape")  # given up
+    tab.press("Control+z")
+    assert tab.shown(3) != two
+    tab.press("Control+y")
+    assert tab.shown(4) == two
+
+    tab.page.locator("[role=radio][aria-checked=true]").focus()
+    tab.press("ArrowRight")
+    expect(tab.page.get_by_label("Brush 4")).to_have_attribute("aria-checked", "true")
+    tab_to("count")
+    tab.press("4", "Enter")
+    assert tab.shown(4, 4).count("%") == 4
+    tab.press("Control+a", "Delete", "Enter")
+    assert tab.shown(4) == two
+
+    width = tab["width-note"].inner_text()
+    tab["strokes"].focus()
+    tab.press("]", "]")
+    expect(tab["width-note"]).not_to_have_text(width)
+    tab.press("h")
+    expect(tab["show"]).to_have_attribute("aria-pressed", "false")
+    tab_to("undo")
+    tab.press("Enter")
+    tab.shown(5)
+    tab_to("redo")
+    tab.press("Enter")
+    assert tab.shown(6) == two
+    tab_to("png")
+    with tab.page.expect_download() as download:
+        tab.press("Enter")
+    with Image.open(download.value.path()) as image:
+        assert image.size == (120, 80)
+
+
+def test_two_tabs_are_one(open_tab):
+    one, other = open_tab(), open_tab()
+    one.shown(0)
+    other.shown(0)
+    one.draw("1", (20, 20), (20, 60))
+    other.draw("2", (100, 30), (100, 60))
+    assert one.shown(2) == other.shown(2)
+    other.press("Control+z", "Control+z")
+    one.shown(4)
+    expect(one["subtitle"]).to_contain_text("0 strokes")
+    expect(one["hint"]).to_be_visible()
+    expect(one["redo"]).to_be_enabled()
+    one.press("Control+Shift+Z")
+    assert other.shown(5) == one.shown(5)
+
+
+def test_hostile_names_are_inert(browser, tmp_path):
+    with served(browser, tmp_path, HOSTILE) as open_tab:
+        tab = open_tab()
+        tab.shown(0)
+        expect(tab["title"]).to_contain_text("<img src=x onerror=alert(1)>")
+        assert tab["title"].locator("*").count() == 0
+        tab.draw_halves()
+        tab.shown(2)
+        body = {"colour": "<img src=x onerror=alert(2)>", "points": [[60, 70]], "width": 3}
+        script = """async (body) => (await fetch("/api/stroke", {method: "POST",
+            headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)})).status"""
+        assert tab.page.evaluate(script, body | {"client": "by-the-test"}) == 200
+        assert "onerror=alert(2)>" in tab.shown(3)
+        assert tab["list"].locator("img").count() == 0
+        with tab.page.expect_download() as download:
+            tab["png"].click()
+        assert download.value.suggested_filename == "mask.png"
+
+
+@contextlib.contextmanager
+def running(folder):
+    """Run `linkwise segment`; yield (the process, the address it prints)."""
+    command = [sys.executable, "-m", "linkwise", "segment", "two.png", "--no-browser"]
+    env = os.environ | {"XDG_STATE_HOME": str(folder / "state")}
+    with subprocess.Popen(
+        command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        try:
+            yield process, re.search(r"http\S+", process.stdout.readline())[0]
+        finally:
+            process.kill()
+
+
+def test_a_killed_server_comes_back_with_all_strokes(browser, tmp_path):
+    Image.fromarray(halves()).save(tmp_path / "two.png")
+    with in_context(browser) as context:
+        with running(tmp_path) as (process, address):
+            tab = Tab(context, address)
+            tab.shown(0)
+            tab.draw("1", (20, 20), (20, 60))
+            tab.shown(1)
+            process.send_signal(signal.SIGKILL)
+            process.wait(60)
+            expect(tab["banner"]).to_be_visible(timeout=WAIT)
+            tab.draw("2", (100, 30), (100, 60))  # kept by the page
+            expect(tab["subtitle"]).to_contain_text("1 stroke,")
+        with running(tmp_path):
+            two = tab.shown(2)
+            expect(tab["banner"]).to_be_hidden(timeout=WAIT)
+            expect(tab["said"]).to_have_text("The program is back.")
+            expect(tab["subtitle"]).to_contain_text("2 strokes,")
+            assert abs(float(two[1]) - 50) < 2
+            tab.press("Control+z")
+            tab.shown(3)
+            tab.press("Control+Shift+z")
+            assert tab.shown(4) == two
+    kept = read_project(tmp_path / "two.linkwise")
+    assert [event.kind for event in kept.events] == ["stroke", "stroke", "undo", "redo"]
+    assert all("ERR_" in fault for fault in tab.faults), tab.faults  # the program was not there
