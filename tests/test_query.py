@@ -200,7 +200,7 @@ def test_single_precision_lists_and_sparse_points_will_do():
     for data in (X.astype(np.float32), X.tolist(), sparse.csr_matrix(X), X.round().astype(int)):
         session = run(Session(data, n_clusters=3), label_oracle(y, budget=5))
         assert session.labels.shape == (40,)
-    assert Session(X.astype(np.float32))._scene.features.dtype == np.float32
+    assert Session(X.astype(np.float32)).scene.features.dtype == np.float32
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -216,8 +216,8 @@ def test_points_beyond_the_core_are_placed_and_may_be_told_about(monkeypatch):
     monkeypatch.setattr("linkwise.query.scene.MOST", 60)
     X, y = points(300, 3, std=1.0)
     session = Session(X, n_clusters=3)
-    assert len(session._scene.core) == 60
-    outside = np.setdiff1d(np.arange(300), session._scene.core)
+    assert len(session.scene.core) == 60
+    outside = np.setdiff1d(np.arange(300), session.scene.core)
     session.tell(outside[0], outside[1], y[outside[0]] == y[outside[1]])
     run(session, label_oracle(y, budget=25))
     assert adjusted_rand_index(y, session.labels) > 0.95

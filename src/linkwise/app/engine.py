@@ -110,7 +110,7 @@ class Engine:
     def __init__(self, X, *, seed=0):
         self.X, self.seed = X, seed
         self.session = Session(X, random_state=seed)
-        self.scene = self.session._scene
+        self.scene = self.session.scene
         self._shown: Any = None
         self._told: list = []
         self._k: int | None = None
@@ -142,7 +142,7 @@ class Engine:
     def result(self, job):
         """Return the Result of a job."""
         self.follow(job)
-        state = self.session._state
+        state = self.session.state
         questions = self.session.ask(AHEAD)
         model = state.model
         if job.k is None and (job.hand.split or job.hand.merged):

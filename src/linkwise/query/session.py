@@ -65,6 +65,11 @@ class Session:
         A name of ``STRATEGIES``, or a function (state, n) -> list of Question.
     random_state : int
 
+    Attributes
+    ----------
+    scene : Scene, what is known of the points alone
+    state : State, what strategies choose by: the scene, the answers, the model they make
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -97,7 +102,7 @@ class Session:
             )
         self.n, self.n_clusters, self.seed = X.shape[0], n_clusters, int(random_state)
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
-        self._scene = Scene(X, seed=self.seed)
+        self.scene = Scene(X, seed=self.seed)
         self.replay(())
 
     def replay(self, answers):
@@ -112,8 +117,8 @@ class Session:
         self._changed()
 
     def _changed(self):
-        self._state = State(
-            self._scene, self._known, self.n_clusters, seed=self.seed, memo=self._memo
+        self.state = State(
+            self.scene, self._known, self.n_clusters, seed=self.seed, memo=self._memo
         )
 
     def _checked(self, a, b, same, weight=1.0):
@@ -140,8 +145,8 @@ class Session:
         """
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={n!r}: expected a whole number of questions, 1 or more")
-        found = {(min(q[:2]), max(q[:2])): q for q in self.strategy(self._state, int(n))}
-        return list(found.values()) or any_open(self._state, int(n))
+        found = {(min(q[:2]), max(q[:2])): q for q in self.strategy(self.state, int(n))}
+        return list(found.values()) or any_open(self.state, int(n))
 
     def tell(self, a, b, same, *, weight=1.0):
         """Take an answer about rows a and b: True, False, or None for "don't know".
@@ -166,7 +171,7 @@ class Session:
     @property
     def labels(self):
         """The cluster of every point, int array (n_samples,)."""
-        return self._state.model.labels
+        return self.state.model.labels
 
     def _before(self):
         """Return the labels before the last answers."""
@@ -175,16 +180,16 @@ class Session:
         if key not in self._models:
             while len(self._models) >= KEPT:
                 del self._models[next(iter(self._models))]
-            self._models[key] = fit(self._scene, Known(earlier), self.n_clusters).labels
+            self._models[key] = fit(self.scene, Known(earlier), self.n_clusters).labels
         return self._models[key]
 
     def progress(self):
         """Return how far the answers have come, Progress."""
         count = len(self._known.answers)
-        model = self._state.model
+        model = self.state.model
         changed = moved(self._before(), model.labels) if count else 0.0
         expected = float(1 - model.q.max(axis=1).mean())
-        left = any_open(self._state, 1)
+        left = any_open(self.state, 1)
         enough = not left or (count > LAST and changed <= QUIET and expected <= QUIET)
         if not left:
             words = "Nothing is left to ask."
