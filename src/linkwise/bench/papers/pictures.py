@@ -194,11 +194,9 @@ def shape_picture(plt):
         colour = COLOURS[f"c{number}"][0]
         for axes, y in zip(grid[0], (asymmetric, symmetric, -symmetric), strict=True):
             axes.plot(x, y, color=colour, lw=2, ls=("-", "--", "-.")[number])
-            top = int(np.argmax(np.abs(y)))
-            place = (0, 5 if y[top] > 0 else -16)
-            axes.annotate(
-                f"σ = {sigma:g}", (x[top], y[top]), xytext=place, textcoords="offset points",
-                color=colour, fontsize=11,
+            axes.text(
+                0.99, 0.99 - 0.1 * number, f"σ = {sigma:g}", transform=axes.transAxes,
+                color=colour, fontsize=11, ha="right", va="top",
             )  # fmt: skip
     plane = lines.plane(1.0)
     for column, (title, Z) in enumerate(zip(titles, plane, strict=True)):
