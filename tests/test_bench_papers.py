@@ -438,6 +438,12 @@ def test_a_missing_set_is_skipped_with_a_line(folder, tmp_path, monkeypatch, cap
     assert "not measured" in page  # the claims about faces
     assert {s.set for s in results["series"]} == {"wine"}
 
+    once = (tmp_path / "out" / "papers.json").read_text()
+    small(folder, tmp_path / "out", draws=2)
+    assert (tmp_path / "out" / "papers.json").read_text() != once
+    small(folder, tmp_path / "out", draws=1)  # what a longer run left does not enter
+    assert (tmp_path / "out" / "papers.json").read_text() == once
+
 
 @pytest.mark.parametrize(
     ("X", "y", "words"),

@@ -658,3 +658,9 @@ def test_searches_for_neighbours_agree(metric, blobs):
     assert adjusted_rand_index(labels[0], labels[1]) > 0.95
     with pytest.raises(ValueError, match="metric must be one of euclidean, cosine; got 'l1'"):
         CCSKL(3, affinity_params={"metric": "l1"}).fit(X)
+
+
+@pytest.mark.parametrize("cls", [CCSKL, COPKMeans, KernelKMeans])
+def test_true_is_no_number_of_clusters(cls):
+    with pytest.raises(ValueError, match="n_clusters=True: expected a whole number"):
+        cls(True).fit(np.random.default_rng(0).normal(size=(20, 2)))

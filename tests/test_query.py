@@ -397,3 +397,14 @@ def test_one_wrong_answer_does_not_bring_clusters_together(scene):
         )
     labels = fit(shapes, known, 3).labels
     assert adjusted_rand_index(y, labels) > 0.8
+
+
+@pytest.mark.parametrize("k", [1.5, True, 0, 99, "3"])
+def test_a_number_of_clusters_is_a_whole_number_of_them(k):
+    with pytest.raises(ValueError, match=r"n_clusters=.*whole number in 1\.\.20"):
+        Session(np.random.default_rng(0).normal(size=(20, 2)), n_clusters=k)
+
+
+def test_an_oracle_has_a_label_for_every_row():
+    with pytest.raises(ValueError, match=r"y has 3 labels, none for row 7"):
+        label_oracle([0, 1, 0])([(0, 7)])
