@@ -21,7 +21,7 @@ from linkwise.choice.beliefs import (
     propagate,
 )
 from linkwise.choice.combine import Candidate, matching, weights_of
-from linkwise.choice.count import forced
+from linkwise.choice.count import by_silhouette, forced, principal
 from linkwise.choice.learners import (
     gaussian_model,
     graph_smoother,
@@ -403,3 +403,18 @@ def test_bad_parameters_are_named(bad, wine):
         LinkClustering(**{"n_clusters": 3, **bad}).fit(wine[0])
     with pytest.raises(ValueError, match="n_clusters"):
         LinkClustering(10).fit(wine[0][:5])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_number_of_clusters_of_principal_components_is_told_by_them_as_given(dtype):
+    rng = np.random.default_rng(0)
+    centres = 6.0 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    X = np.hstack([np.repeat(centres, 40, axis=0), np.zeros((160, 18))])
+    X += rng.normal(size=X.shape)
+    U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    P = (U * s).astype(dtype)
+    assert principal(P)
+    assert not principal(X)
+    assert not principal(P[:, :1])
+    scores = by_silhouette(views(P, kinds=("given", "scaled"), seed=0), least=2, most=8, seed=0)
+    assert max(scores, key=scores.get) == 4

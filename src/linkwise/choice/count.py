@@ -17,6 +17,7 @@ GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)
 STALE = 3  # numbers in a row that are no better end the search
 SILHOUETTE = 1000  # points
 ENOUGH = 20  # answers to choose the number by
+WIDEST = 500  # columns that are looked at for being principal components
 
 
 def forced(links, most):
@@ -58,9 +59,27 @@ def by_answers(views, learners, answers, *, least, most, folds, seed):
     return found
 
 
+def principal(X):
+    """Tell whether the columns of X (n, d) are uncorrelated, as principal components are."""
+    if not 2 <= X.shape[1] <= WIDEST:
+        return False
+    Z = X - X.mean(axis=0)
+    length = np.linalg.norm(Z, axis=0)
+    R = Z.T @ Z / np.maximum(np.outer(length, length), np.finfo(Z.dtype).tiny)
+    np.fill_diagonal(R, 0)
+    return bool(abs(R).max() < 30 * np.sqrt(X.shape[1]) * np.finfo(Z.dtype).eps)
+
+
 def by_silhouette(views, *, least, most, seed):
-    """Return {k: mean silhouette of k-means} in the last of the views that is no ranking."""
-    view = [view for view in views if view.name in ("given", "scaled")][-1]
+    """Return {k: mean silhouette of k-means} in the last of the views that is no ranking.
+
+    Principal components are left as given: scaled, the last of them, noise, would count as much as
+    the first.
+    """
+    named = {view.name: view for view in views if view.name in ("given", "scaled")}
+    view = list(named.values())[-1]
+    if "given" in named and principal(named["given"].X):
+        view = named["given"]
     rng = np.random.default_rng(seed)
     found = {}
     for k in range(least, min(max(10, least), most) + 1):

@@ -216,7 +216,7 @@ def parser():
     add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
     add("--paper", choices=PAPERS, metavar="NAME", help=f"one of {', '.join(PAPERS)}; default all")
     add("--data", metavar="DIR", help="folder with sets as NAME.npz; see linkwise datasets")
-    add("--quick", action="store_true", help="fewer draws and numbers of pairs: half an hour")
+    add("--quick", action="store_true", help="fewer draws and numbers of pairs: some minutes")
     add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
     add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
     add("--limit", type=whole(1), default=3600, metavar="S", help="seconds a cell may take")
