@@ -152,3 +152,10 @@ def test_the_command_names_what_it_does_not_know(tmp_path, capsys):
     code = main(["bench", "queries", "--sets", "nonsense", "--out", str(tmp_path / "o")])
     assert code == 3
     assert "--sets nonsense" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["queries", "quality"])
+def test_a_wrong_option_leaves_no_folder(tmp_path, capsys, kind):
+    assert main(["bench", kind, "--sets", "nope", "--out", str(tmp_path / "out")]) == 3
+    assert "--sets nope" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

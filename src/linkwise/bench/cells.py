@@ -31,6 +31,7 @@ class Cells:
             self.records[tuple(record[name] for name in self.key)] = record
 
     def add(self, *records):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "a") as file:
             for record in records:
                 self._take(record)

@@ -208,7 +208,6 @@ def run(options, out, contestants=None):
     dict: the head of quality.json, "records" of all cells and their "means" over draws
     """
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
     running, absent = (contestants, {}) if contestants else chosen(options)
     draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
     kinds = {name: entrant.kind for name, entrant in (entrants() | running).items()}
@@ -229,6 +228,7 @@ def run(options, out, contestants=None):
         except KeyboardInterrupt:
             say(f"what is done is in {out / CELLS}; the same command goes on from there")
             raise
+    out.mkdir(parents=True, exist_ok=True)  # not before: a wrong option leaves nothing behind
     results = report(cells, head, kinds, out)
     say("written to", f"{out}:", "quality.html, quality.md, quality.json")
     return results

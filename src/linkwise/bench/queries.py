@@ -132,7 +132,6 @@ def run(options, out):
         raise ValueError(f"--strategies {unknown[0]}: expected some of {', '.join(STRATEGIES)}")
     strategies = tuple(dict.fromkeys((*(options.strategies or STRATEGIES), "random")))
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
     draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
     cells = Cells(out / CELLS, KEY)
     head = {"command": command(options), "machine": machine.describe()}
@@ -145,6 +144,7 @@ def run(options, out):
         except KeyboardInterrupt:
             say(f"what is done is in {out / CELLS}; the same command goes on from there")
             raise
+    out.mkdir(parents=True, exist_ok=True)  # not before: a wrong option leaves nothing behind
     results = report(cells, head, out)
     say("written to", f"{out}:", "queries.html, queries.md, queries.json")
     return results

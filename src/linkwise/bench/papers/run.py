@@ -335,7 +335,6 @@ def run(options, out):
     if options.data is not None and not Path(options.data).is_dir():
         raise ValueError(f"--data {options.data} is no folder; name one with sets as NAME.npz")
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
     effort = effort_of(options)
     papers = [options.paper] if options.paper else list(PAPERS)
     cells = Cells(out / CELLS, KEY)
@@ -366,6 +365,7 @@ def run(options, out):
         except KeyboardInterrupt:
             say(f"what is done is in {out / CELLS}; the same command goes on from there")
             raise
+    out.mkdir(parents=True, exist_ok=True)  # not before: a wrong option leaves nothing behind
     results = report(cells, list(map(key_of, jobs + timed)), head, out)
     say("written to", f"{out}:", "papers.html, papers.json, papers-times.json")
     return results
