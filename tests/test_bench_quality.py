@@ -596,7 +596,7 @@ def test_pictures_are_left_out_without_matplotlib(monkeypatch):
 
     results = fake_results(["CCSKL", "KMeans"])
     assert len(dict(quality_pictures.pictures(results))) == 2
-    monkeypatch.setattr(quality_pictures, "pyplot", absent)
+    monkeypatch.setattr("linkwise.bench.pictures.pyplot", absent)
     assert dict(quality_pictures.pictures(results)) == {}
     assert "No pictures" in markdown(results, {})
 

@@ -163,14 +163,18 @@ def _rows(raw, file, delimiter):
         ) from error
 
 
-def _header(first, file, id_column, columns):
-    """Return the names in the first row, or [] if it is a point."""
-    asked = [*(columns or ()), *(() if id_column is None else (id_column,))]
+def header_of(first, file, asked, places):
+    """Return the names in the first row, or [] if it is a row of data.
+
+    Parameters
+    ----------
+    asked : list of str, the columns that were asked for; one by its name means a header
+    places : function () -> places of the cells that are numbers in a row of data
+    """
     names = [cell.strip() for cell in first]
     if not all(column.isdecimal() for column in asked):
         return names
-    but = None if id_column is None else find_column(id_column, [], len(first), file)
-    cells = [names[j] for j in find_features(columns, [], len(first), file, but=but)]
+    cells = [names[j] for j in places()]
     if all(is_number(cell) or not cell for cell in cells):
         return []
     odd = next(filter(is_number, cells), None)
@@ -185,7 +189,13 @@ def _read_text(path, delimiter, id_column, columns):
     line, first = next(rows, (0, []))
     if not first:
         raise ValueError(f"{file} is empty: expected a row per point")
-    names = _header(first, file, id_column, columns)
+    named = [] if id_column is None else [id_column]
+
+    def features():
+        but = find_column(id_column, [], len(first), file) if named else None
+        return find_features(columns, [], len(first), file, but=but)
+
+    names = header_of(first, file, [*(columns or ()), *named], features)
     key = None if id_column is None else find_column(id_column, names, len(first), file)
     places = find_features(columns, names, len(first), file, but=key)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwise.app.corrections import ACTIONS, Hands, rows_in
 from linkwise.app.messages import Hand, Job, Map, Outlook, Result, Suspects
+from linkwise.app.news import Watched
 from linkwise.app.views import clusters
 from linkwise.app.worker import Worker
 from linkwise.constraints.conflicts import explain
@@ -32,7 +33,7 @@ RESTARTS = 3
 EARLIER = 8  # clusterings that a correction may still speak of
 
 
-class Hub:
+class Hub(Watched):
     """What a page shows and does.
 
     Parameters
@@ -51,7 +52,7 @@ class Hub:
         ids = range(self.n) if items.ids is None else items.ids
         self.row_of = {name: row for row, name in enumerate(ids)}
         self.mode, self.failure = "live", ""
-        self.run, self.tick = secrets.token_hex(8), 0  # news of one run come in the order of ticks
+        self.run = secrets.token_hex(8)  # news of one run come in the order of ticks
         self.xy: Any = None
         self.labels: Any = None
         self.labels_version = self.map_version = self.number = self.done = self.shown = 0
@@ -68,7 +69,6 @@ class Hub:
         self.conflict_words, self.n_links = "", 0
         self._texts: list | None = None
         self._restarts, self._fault, self._make_worker = 0, "", worker
-        self.closing = False
         self._tasks: set = set()
         vars(self).update(self._follow())
 
@@ -76,8 +76,8 @@ class Hub:
 
     async def open(self):
         """Start the worker, and take the first question."""
-        self.loop = asyncio.get_running_loop()
-        self.news, self.fresh = asyncio.Condition(), asyncio.Event()
+        await super().open()
+        self.loop, self.fresh = asyncio.get_running_loop(), asyncio.Event()
         self._turn = asyncio.Lock()
         self._start_worker()
         await self.told_of_change(wait=False)
@@ -96,19 +96,8 @@ class Hub:
 
     async def close(self):
         """End the worker, and let open pages know."""
-        self.closing = True
-        await self._notify()
+        await super().close()
         await asyncio.to_thread(self.worker.close)
-
-    async def _notify(self):
-        self.tick += 1
-        async with self.news:
-            self.news.notify_all()
-
-    async def change(self, seen):
-        """Wait for something to change after the tick that was seen."""
-        async with self.news:
-            await self.news.wait_for(lambda: self.tick != seen)
 
     async def _hear(self, message):
         """Take what the worker sends."""
@@ -127,7 +116,7 @@ class Hub:
             self._fault = message[1]
         elif message[0] == "ended":
             await self._recover()
-        await self._notify()
+        await self.changed()
 
     def _take(self, result):
         self.newest, self.done = result, result.number
@@ -214,7 +203,7 @@ class Hub:
                 await asyncio.wait_for(self.fresh.wait(), WAIT)
         if self.asked is None:
             self._choose()
-        await self._notify()
+        await self.changed()
 
     def again(self):
         """Return the answer taken back last as a question, or None."""
@@ -296,7 +285,7 @@ class Hub:
             self.mode = mode
             if mode == "live":
                 self._show()
-        await self._notify()
+        await self.changed()
 
     # tables
 

@@ -14,12 +14,12 @@ Rows are whole numbers. A command carries an id of its sender, and sent again is
 
 import asyncio
 import json
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
+from linkwise.app.news import event_route
 from linkwise.app.server import api_routes, static_routes
 from linkwise.app.views import FIELDS, find, lines, listed, view
 from linkwise.desk.images import image_file, kind_of
@@ -36,7 +36,6 @@ STATIC = [
     "icon.svg",
 ]
 FILES = ("/api/import",)
-BEAT = 10.0  # seconds between two signs of life
 ROWS = 200  # of a list
 
 
@@ -80,18 +79,6 @@ def label_routes(hub):
 
     async def state(request):
         return JSONResponse(view(hub))
-
-    async def events(request):
-        async def stream():
-            seen = -1
-            yield "retry: 1000\n\n"
-            while not hub.closing:
-                changed, seen = seen != hub.tick, hub.tick
-                yield f"data: {json.dumps(view(hub))}\n\n" if changed else ": here\n\n"
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(hub.change(seen), BEAT)
-
-        return StreamingResponse(stream(), media_type="text/event-stream")
 
     async def xy(request):
         found = np.zeros((0, 2)) if hub.xy is None else hub.xy
@@ -178,8 +165,8 @@ def label_routes(hub):
         return JSONResponse(view(hub))
 
     gets = {
-        "state": state, "events": events, "map": xy, "labels": labels, "links": links, "rows": rows,
-        "image/{row:int}": image, "export/{what}.{suffix}": export,
+        "state": state, "events": event_route(hub, lambda: view(hub)), "map": xy, "labels": labels,
+        "links": links, "rows": rows, "image/{row:int}": image, "export/{what}.{suffix}": export,
     }  # fmt: skip
     posts = {
         "answer": answer, "undo": step("undo"), "redo": step("redo"), "correct": correct,

@@ -16,12 +16,12 @@ import io
 import json
 import os
 import sys
-from contextlib import suppress
 from threading import Lock
 from typing import Any
 
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
+from linkwise.app.news import Watched, event_route
 from linkwise.app.routes import command
 from linkwise.app.security import check_host
 from linkwise.app.server import api_routes, serve, static_routes
@@ -33,11 +33,10 @@ from linkwise.segment.strokes import COLOURS, checked_stroke, values_of
 
 STATIC = ["segment.html", "segment.js", "segment.css", "api.js", "icon.svg"]
 SCREEN = 3_000_000  # pixels of the picture on the page
-BEAT = 10.0  # seconds between two signs of life
 EXPORTS = ("mask.png", "mask.npy", "strokes.json")
 
 
-class Easel:
+class Easel(Watched):
     """A picture while it is drawn on: the journal, the segmenter, and what the page shows.
 
     Parameters
@@ -51,7 +50,6 @@ class Easel:
     def __init__(self, rgb, journal, *, name, settings):
         self.journal, self.name, self.k = journal, name, settings["regions"]
         self.segmenter = segmenter_of(rgb, settings)
-        self.tick, self.closing = 0, False
         self._mutex = Lock()
         self._told: Any = (None, None)  # what regions were asked for, and the Regions
         self._picture: bytes | None = None
@@ -129,44 +127,12 @@ class Easel:
         self.journal.configure(regions=k)
         self.k = k
 
-    async def open(self):
-        """Begin, in the event loop of the server."""
-        self.news = asyncio.Condition()
-
-    async def close(self):
-        """Let open pages go."""
-        self.closing = True
-        await self.changed()
-
-    async def changed(self):
-        """Tell every open page."""
-        self.tick += 1
-        async with self.news:
-            self.news.notify_all()
-
-    async def change(self, seen):
-        """Wait for something to change after the tick that was seen."""
-        async with self.news:
-            await self.news.wait_for(lambda: self.tick != seen)
-
 
 def segment_routes(easel):
     """Return the routes of the page of an Easel."""
 
     async def state(request):
         return JSONResponse(easel.view())
-
-    async def events(request):
-        async def stream():
-            seen = -1
-            yield "retry: 1000\n\n"
-            while not easel.closing:
-                fresh, seen = seen != easel.tick, easel.tick
-                yield f"data: {json.dumps(easel.view())}\n\n" if fresh else ": here\n\n"
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(easel.change(seen), BEAT)
-
-        return StreamingResponse(stream(), media_type="text/event-stream")
 
     async def picture(request):
         return Response(await asyncio.to_thread(easel.picture), media_type="image/jpeg")
@@ -206,7 +172,7 @@ def segment_routes(easel):
         return await answered(easel.count, body["k"])
 
     gets = {
-        "state": state, "events": events, "picture": picture, "mask": mask,
+        "state": state, "events": event_route(easel, easel.view), "picture": picture, "mask": mask,
         "export/{name}": export,
     }  # fmt: skip
     posts = {"stroke": stroke, "undo": step("undo"), "redo": step("redo"), "count": count}

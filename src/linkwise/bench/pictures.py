@@ -187,15 +187,23 @@ def _draw_stages(axes, row, floors):
 PICTURES = {"speed-cost.png": cost_picture, "speed-stages.png": stage_picture}
 
 
-def pictures(results):
-    """Yield (file name, PNG) of each picture; without matplotlib none, and the results say so."""
+def drawn(results, draws):
+    """Yield (file name, image) of each picture; without matplotlib none, and the results say so.
+
+    draws : {file name: function (results, pyplot) -> bytes of the file, or None}
+    """
     try:
         plt = pyplot()
     except MissingExtra:
         results["no_pictures"] = True
         return
-    with plt.rc_context(TYPE):
-        for name, draw in PICTURES.items():
+    for name, draw in draws.items():
+        with plt.rc_context(TYPE | {"svg.fonttype": "none", "svg.hashsalt": name}):
             image = draw(results, plt)
-            if image is not None:
-                yield name, image
+        if image is not None:
+            yield name, image
+
+
+def pictures(results):
+    """Yield (file name, PNG) of each picture that can be drawn."""
+    return drawn(results, PICTURES)

@@ -5,12 +5,11 @@ import io
 import numpy as np
 
 from linkwise.bench.methods import CHOOSER, FOREST
-from linkwise.bench.pictures import TYPE, _bare, _label_ends
+from linkwise.bench.pictures import _bare, _label_ends, drawn
 from linkwise.bench.protocol import BUDGETS
 from linkwise.bench.quality_tables import HINDSIGHT, at_budget, ranked, with_marks
 from linkwise.bench.standing import COMPARED, by_set, of_kind, overall, ranks, reference
-from linkwise.exceptions import MissingExtra
-from linkwise.plot import INK, PALETTE, pyplot
+from linkwise.plot import INK, PALETTE
 
 RANKS, BUDGET = "quality-ranks.svg", "quality-budget.svg"
 MOST_RANKED = 20  # methods in the picture of ranks
@@ -123,16 +122,6 @@ def budget_picture(results, plt):
 
 
 def pictures(results):
-    """Yield (file name, SVG) of each picture; without matplotlib none, and the results say so."""
-    try:
-        plt = pyplot()
-    except MissingExtra:
-        results["no_pictures"] = True
-        return
-    if not results["records"]:
-        return
-    for name, draw in ((RANKS, rank_picture), (BUDGET, budget_picture)):
-        with plt.rc_context(TYPE | {"svg.fonttype": "none", "svg.hashsalt": name}):
-            image = draw(results, plt)
-        if image is not None:
-            yield name, image
+    """Yield (file name, SVG) of each picture that can be drawn."""
+    draws = {RANKS: rank_picture, BUDGET: budget_picture}
+    return drawn(results, draws if results["records"] else {})

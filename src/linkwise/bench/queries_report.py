@@ -5,13 +5,12 @@ from statistics import mean
 import numpy as np
 
 from linkwise.bench.pages import Heading, Picture, Table, Words, html_page, markdown_page
-from linkwise.bench.pictures import TYPE, _bare
+from linkwise.bench.pictures import _bare, drawn
 from linkwise.bench.quality_pictures import _svg
 from linkwise.bench.quality_report import left_out_lines
 from linkwise.bench.queries_cell import GOALS, MOST, OWN, PER_POINT, STEP
 from linkwise.bench.report import NO_PICTURES, share
-from linkwise.exceptions import MissingExtra
-from linkwise.plot import PALETTE, pyplot
+from linkwise.plot import PALETTE
 
 CURVES = "queries-curves.svg"
 DEFAULT, RANDOM, COBRAS = "default", "random", "cobras"
@@ -213,15 +212,9 @@ def curve_picture(results, plt):
 
 
 def pictures(results):
-    """Yield (file name, SVG) of each picture; without matplotlib none, and the results say so."""
-    try:
-        plt = pyplot()
-    except MissingExtra:
-        results["no_pictures"] = True
-        return
-    if any("curve" in record for record in results["records"]):
-        with plt.rc_context(TYPE | {"svg.fonttype": "none", "svg.hashsalt": CURVES}):
-            yield CURVES, curve_picture(results, plt)
+    """Yield (file name, SVG) of each picture that can be drawn."""
+    some = any("curve" in record for record in results["records"])
+    return drawn(results, {CURVES: curve_picture} if some else {})
 
 
 def failure_table(results):

@@ -8,13 +8,8 @@ from linkwise.cli.words import UsageError
 
 def label(args):
     """Ask about pairs of rows and keep the answers."""
-    from linkwise.desk.project import (
-        KEPT,
-        default_project,
-        import_table,
-        open_project,
-        settings_of,
-    )
+    from linkwise.desk.project import KEPT, import_table, open_project, settings_of
+    from linkwise.journal import default_project
 
     if args.data == "-":
         raise UsageError("DATA is -, but standard input is where answers come from; name a file")
@@ -55,7 +50,8 @@ def export(args):
 
 def segment(args):
     """Cut a picture into regions by strokes drawn on it."""
-    from linkwise.segment.project import KEPT, default_project, segment_file, settings_of
+    from linkwise.journal import default_project
+    from linkwise.segment.project import KEPT, segment_file, settings_of
 
     project = args.project or default_project(args.image)
     if args.output is None and args.strokes is not None:

@@ -10,7 +10,6 @@ length 1: O(words) time and memory, and n x 100 numbers. Images are in files tha
 (``images``).
 """
 
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from linkwise.tables import (
     _rows,
     find_column,
     find_features,
+    header_of,
     is_number,
     read_points,
 )
@@ -115,22 +115,6 @@ def _scaled(X):
     return StandardScaler().fit_transform(X)
 
 
-def _header(first, file, columns, named):
-    """Return the names in the first row, or [] if it is a row of data; as `linkwise fit` does."""
-    asked = [*(columns or ()), *named]
-    names = [cell.strip() for cell in first]
-    if not all(column.isdecimal() for column in asked):
-        return names
-    but = {find_column(column, [], len(first), file) for column in named}
-    cells = [name for j, name in enumerate(names) if j not in but]
-    if all(is_number(cell) or not cell for cell in cells):
-        return []
-    odd = next(filter(is_number, cells), None)
-    if odd is not None:
-        warnings.warn(f"{file}: line 1 was read as a header, though it has the number {odd}")
-    return names
-
-
 def _read_table(path, delimiter, id_column, columns, text, image):
     file = str(path)
     rows = list(_rows(_bytes(path), file, delimiter))
@@ -138,7 +122,12 @@ def _read_table(path, delimiter, id_column, columns, text, image):
         raise ValueError(f"{file} is empty: expected a row per point")
     width = len(rows[0][1])
     named = [column for column in (id_column, text, image) if column is not None]
-    names = _header(rows[0][1], file, columns, named)
+
+    def others():
+        but = {find_column(column, [], width, file) for column in named}
+        return [j for j in range(width) if j not in but]
+
+    names = header_of(rows[0][1], file, [*(columns or ()), *named], others)
     rows = rows[1:] if names else rows
     if not rows:
         raise ValueError(f"{file} has a header but no rows: expected a row per point")

@@ -1,7 +1,6 @@
 """A data file and its project: opened together, clustered, exported."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 
@@ -26,11 +25,6 @@ KEPT = (
     "seed",
     "standardize",
 )  # settings of a project
-
-
-def default_project(data):
-    """Return the name of the project of a data file: beside it, with the suffix .linkwise."""
-    return str(Path(data).with_suffix(".linkwise"))
 
 
 def _settings(project, path):
@@ -77,13 +71,18 @@ def check_count(data, n, *, least, k):
         raise ValueError(f"{rows}, too few for {k} clusters; ask for at most {n} by -k")
 
 
+def _items(data, settings):
+    """Return the Items of a data file, read by the settings of a project."""
+    reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
+    return read_items(data, standardize=bool(settings["standardize"]), **reading)
+
+
 def open_project(data, path, settings, *, least=2):
     """Return (Items, Journal): the data, and the log of answers about them, made if new.
 
     Fewer than ``least`` rows are refused.
     """
-    reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
-    items = read_items(data, standardize=bool(settings["standardize"]), **reading)
+    items = _items(data, settings)
     check_count(data, len(items.X), least=least, k=settings["k"])
     described = describe(data, len(items.X), ids=items.ids is not None)
     journal = Journal(path, data=described, ids=items.ids)
@@ -111,14 +110,12 @@ def import_table(path, items, journal):
     return f"{path}: {new} event(s) added; {pairs} links count now"
 
 
-def cluster(data, path):
+def cluster(data, project, path):
     """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
     from linkwise.choice import LinkClustering
 
-    project = read_project(path)
     settings = _settings(project, path)
-    reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
-    items = read_items(data, standardize=bool(settings["standardize"]), **reading)
+    items = _items(data, settings)
     check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
     if len(items.X) == 1:
         return items, np.zeros(1, dtype=np.intp)
@@ -131,7 +128,7 @@ def export(path, output, *, labels_of=None, log=False):
     """Write what a project holds to a table; return what was written in words."""
     project = read_project(path)
     if labels_of is not None:
-        items, labels = cluster(labels_of, path)
+        items, labels = cluster(labels_of, project, path)
         label_of = {items.name(row): label for row, label in enumerate(labels.tolist())}
         write_labels(output, labels, items.ids, project.state.cluster_names(label_of))
         return f"{output}: {len(labels)} rows in {len(set(label_of.values()))} clusters"

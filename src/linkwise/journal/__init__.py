@@ -17,7 +17,7 @@ from linkwise.journal.exports import (
     write_links,
     write_log,
 )
-from linkwise.journal.file import InUse, NotSaved, is_project
+from linkwise.journal.file import InUse, NotSaved, default_project, is_project
 from linkwise.journal.journal import (
     Data,
     Journal,
@@ -40,6 +40,7 @@ __all__ = [
     "State",
     "check_data",
     "check_rows",
+    "default_project",
     "describe",
     "is_project",
     "merging",

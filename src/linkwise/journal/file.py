@@ -89,6 +89,11 @@ def check_kind(path):
         raise ValueError(f"{path} is not a linkwise project; name another file")
 
 
+def default_project(path):
+    """Return the name of the project of a file: beside it, with the suffix .linkwise."""
+    return str(Path(path).with_suffix(".linkwise"))
+
+
 def is_project(path):
     """Tell whether a file is meant to be a project, by its name or by what it holds."""
     if Path(path).suffix.lower() == ".linkwise":

@@ -1,7 +1,6 @@
 """A picture and its strokes: opened together, segmented, written."""
 
 import os
-from pathlib import Path
 
 from linkwise.journal import Journal, check_data, describe, read_project
 from linkwise.segment.masks import write_mask
@@ -10,11 +9,6 @@ from linkwise.segment.segmenter import SUPERPIXELS, Segmenter
 from linkwise.segment.strokes import checked_stroke, read_strokes
 
 KEPT = ("regions", "superpixels")  # settings of a project
-
-
-def default_project(image):
-    """Return the name of the project of an image: beside it, with the suffix .linkwise."""
-    return str(Path(image).with_suffix(".linkwise"))
 
 
 def described(image, rgb):

@@ -3,7 +3,8 @@
 import os
 import shlex
 
-from linkwise.desk.project import default_project, open_project
+from linkwise.desk.project import open_project
+from linkwise.journal import default_project
 from linkwise.terminal.keys import open_keys
 from linkwise.terminal.label import Desk, label
 from linkwise.terminal.screen import Screen
