@@ -309,6 +309,15 @@ def test_settings_of_a_project_are_kept(folder, capsys):
     assert len(np.unique(np.load("two.npy"))) == 2
 
 
+@pytest.mark.parametrize("regions", ["abc", True, 0, 256, [2]])
+def test_settings_that_were_tampered_with_are_refused(folder, capsys, regions):
+    _, journal = open_project("halves.png", "halves.linkwise", SETTINGS)
+    with journal:
+        journal.configure(regions=regions)
+    assert main(["segment", "halves.png", "-o", "mask.npy"]) == 3
+    assert f"the setting regions is damaged, {regions!r}" in capsys.readouterr().err
+
+
 def test_an_encoded_mask_is_small():
     assert len(encoded(np.ones((500, 500), dtype=np.uint8), ".png")) < 3000
 

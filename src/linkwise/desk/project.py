@@ -1,7 +1,5 @@
 """A data file and its project: opened together, clustered, exported."""
 
-import os
-
 import numpy as np
 
 from linkwise.desk.items import read_items
@@ -15,51 +13,34 @@ from linkwise.journal import (
     write_links,
     write_log,
 )
+from linkwise.journal.settings import (
+    is_count,
+    is_text,
+    kept_settings,
+    project_settings,
+    settled,
+)
 
-KEPT = (
-    "id_column",
-    "columns",
-    "text",
-    "image",
-    "k",
-    "seed",
-    "standardize",
-)  # settings of a project
-
-
-def _settings(project, path):
-    """Return the settings that a project holds, None for others; refuse what no setting can be."""
-
-    def is_text(value):
-        return isinstance(value, str)
-
-    def is_count(value):
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-    fine = {
-        "columns": lambda value: isinstance(value, list) and all(map(is_text, value)),
-        "k": lambda value: is_count(value) and value > 0,
-        "seed": is_count,
-        "standardize": lambda value: isinstance(value, bool),
-    }
-    kept = {name: project.settings.get(name) for name in KEPT}
-    for name, value in kept.items():
-        if value is not None and not fine.get(name, is_text)(value):
-            raise ValueError(f"{path}: the setting {name} is damaged, {value!r}; take a copy of it")
-    return kept
+RULES = {
+    "id_column": is_text,
+    "columns": lambda value: isinstance(value, list) and all(map(is_text, value)),
+    "text": is_text,
+    "image": is_text,
+    "k": lambda value: is_count(value, 1),
+    "seed": is_count,
+    "standardize": lambda value: isinstance(value, bool),
+}
+KEPT = tuple(RULES)  # settings of a project
 
 
 def settings_of(path, given):
     """Return the settings to use: those given, else those of the project, else None."""
-    kept, events = {}, []
-    if os.path.exists(path) and os.path.getsize(path):
-        project = read_project(path)
-        kept, events = _settings(project, path), project.events
-    if events and given["id_column"] not in (None, kept.get("id_column")):
-        column = kept.get("id_column")
+    kept, project = project_settings(path, RULES)
+    column = kept["id_column"]
+    if project and project.events and given["id_column"] not in (None, column):
         named = "row number" if column is None else f"the column {column!r}"
         raise ValueError(f"{path} names rows by {named}; leave --id out, or begin another project")
-    return {name: kept.get(name) if given[name] is None else given[name] for name in KEPT}
+    return settled(given, kept)
 
 
 def check_count(data, n, *, least, k):
@@ -114,7 +95,7 @@ def cluster(data, project, path):
     """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
     from linkwise.choice import LinkClustering
 
-    settings = _settings(project, path)
+    settings = kept_settings(project, path, RULES)
     items = _items(data, settings)
     check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
     if len(items.X) == 1:

@@ -1,14 +1,17 @@
 """A picture and its strokes: opened together, segmented, written."""
 
-import os
-
 from linkwise.journal import Journal, check_data, describe, read_project
+from linkwise.journal.settings import is_count, project_settings, settled
 from linkwise.segment.masks import write_mask
 from linkwise.segment.picture import read_picture
 from linkwise.segment.segmenter import SUPERPIXELS, Segmenter
-from linkwise.segment.strokes import checked_stroke, read_strokes
+from linkwise.segment.strokes import COLOURS, checked_stroke, read_strokes
 
-KEPT = ("regions", "superpixels")  # settings of a project
+RULES = {
+    "regions": lambda value: is_count(value, 1, COLOURS),
+    "superpixels": lambda value: is_count(value, 2),
+}
+KEPT = tuple(RULES)  # settings of a project
 
 
 def described(image, rgb):
@@ -18,10 +21,7 @@ def described(image, rgb):
 
 def settings_of(path, given):
     """Return the settings to use: those given, else those of the project, else None."""
-    kept = {}
-    if os.path.exists(path) and os.path.getsize(path):
-        kept = read_project(path).settings
-    return {name: kept.get(name) if given[name] is None else given[name] for name in KEPT}
+    return settled(given, project_settings(path, RULES)[0])
 
 
 def strokes_of(state, shape, path):
