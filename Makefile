@@ -30,10 +30,10 @@ format: $(READY)
 
 # make bench DATA=DIR, a folder with the data sets as NAME.npz
 bench: $(READY)
-	$(BIN)/linkwise bench speed --quick --out bench $(if $(DATA),--data $(DATA))
-	$(BIN)/python benchmarks/size.py
-	$(BIN)/python benchmarks/hard.py $(if $(DATA),--data $(DATA))
-	$(BIN)/python benchmarks/agreement.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m benchmarks speed --quick --out bench $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m benchmarks size
+	$(BIN)/python -m benchmarks hard $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m benchmarks agreement $(if $(DATA),--data $(DATA))
 
 clean:
 	rm -rf .venv demo bench .pytest_cache .mypy_cache .ruff_cache .hypothesis

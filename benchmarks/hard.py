@@ -6,8 +6,8 @@ Usage: python benchmarks/hard.py --data DIR [--draws 100] [--sets iris wine ...]
 import argparse
 
 import numpy as np
-from agreement import z_scored
 
+from benchmarks.agreement import z_scored
 from linkwise import COPKMeans, InfeasibleConstraints, datasets, sample_pairs
 
 

@@ -20,7 +20,7 @@ from PIL import Image
 from scipy import ndimage
 from scipy.spatial import cKDTree
 
-from linkwise.bench.papers import images
+from benchmarks.papers import images
 from linkwise.segment import Segmenter, Stroke, read_picture
 from linkwise.segment.colour import lab
 from linkwise.segment.masks import PALETTE

@@ -7,9 +7,9 @@ import argparse
 import time
 import warnings
 
-from agreement import cluster, names
 from sklearn.datasets import make_blobs
 
+from benchmarks.agreement import cluster, names
 from linkwise import sample_pairs, scores
 
 

@@ -15,7 +15,7 @@ from linkwise.app.messages import Map, Result
 from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
 from linkwise.app.server import application, life_of
-from linkwise.desk.project import KEPT, open_project
+from linkwise.labelling.project import KEPT, open_project
 from linkwise.query import Question
 
 KEY = "k" * 64

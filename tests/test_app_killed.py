@@ -22,8 +22,8 @@ from linkwise.app.hub import Hub
 from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
 from linkwise.app.server import application, life_of
-from linkwise.desk.project import open_project
 from linkwise.journal import read_project, replay
+from linkwise.labelling.project import open_project
 
 KILLS = int(os.environ.get("LINKWISE_KILLS", "20"))
 LEAST = 10  # answers between two kills, on the average

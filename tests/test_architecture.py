@@ -16,8 +16,8 @@ ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
     "exceptions", "_files", "blocks", "linalg", "constraints", "graph", "kernel", "embedding",
-    "partition", "evaluate", "_check", "estimators", "choice", "query", "saving", "journal",
-    "datasets", "plot", "demo", "tables", "segment", "desk", "terminal", "app", "bench", "cli",
+    "partition", "evaluate", "_check", "estimators", "class_models", "choice", "query", "saving",
+    "journal", "datasets", "plot", "tables", "segment", "labelling", "terminal", "app", "cli",
     "__main__",
 ]  # fmt: skip
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise.bench import speed
-from linkwise.bench.contestants import ANCHOR_STAGES, CONTESTANTS, GRAPH_STAGES, Contestant
-from linkwise.bench.floors import COMPONENTS, Cost, Rates, costs, seconds
-from linkwise.bench.generate import CHUNK, sheet_blocks, sheets, write_sheets
-from linkwise.bench.growth import fit_line
-from linkwise.bench.harness import in_child
-from linkwise.bench.report import comparisons, markdown, number, ratio_rows
-from linkwise.bench.speed import Options, size_of, summary
-from linkwise.bench.stages import Clock, clocked
-from linkwise.bench.trial import agreement, recall
+from benchmarks import speed
+from benchmarks.contestants import ANCHOR_STAGES, CONTESTANTS, GRAPH_STAGES, Contestant
+from benchmarks.floors import COMPONENTS, Cost, Rates, costs, seconds
+from benchmarks.generate import CHUNK, sheet_blocks, sheets, write_sheets
+from benchmarks.growth import fit_line
+from benchmarks.harness import in_child
+from benchmarks.report import comparisons, markdown, number, ratio_rows
+from benchmarks.speed import Options, size_of, summary
+from benchmarks.stages import Clock, clocked
+from benchmarks.trial import agreement, recall
 from linkwise.cli import main
 from linkwise.constraints import sample_pairs
 
@@ -39,7 +39,7 @@ def sleeps(task):
 
 def eats(job):
     bytearray(job["bytes"])
-    from linkwise.bench.harness import resident
+    from benchmarks.harness import resident
     return {"peak": resident()[1]}
 """
 
@@ -323,7 +323,7 @@ def test_several_runs_are_summed_up_by_their_median_and_largest_peak():
 
 
 def test_pictures_are_left_out_without_matplotlib(monkeypatch):
-    from linkwise.bench import pictures
+    from benchmarks import pictures
     from linkwise.exceptions import MissingExtra
 
     def missing():

@@ -14,16 +14,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
+from benchmarks.papers import ccskl, csc, images, kernel, lines, pictures, propagation, theme
+from benchmarks.papers import protocol as rules
+from benchmarks.papers import run as papers
+from benchmarks.papers import series as shelves
+from benchmarks.papers.ccskl_claims import ccskl_claims, time_claims
+from benchmarks.papers.claims import ALL, MOST, Case, Claim
+from benchmarks.papers.propagation_claims import line_claims
+from benchmarks.papers.run import Options
+from benchmarks.papers.series import FREE, LEAST, PAPER, Series, Shelf
 from linkwise import Constraints
-from linkwise.bench.papers import ccskl, csc, images, kernel, lines, pictures, propagation, theme
-from linkwise.bench.papers import protocol as rules
-from linkwise.bench.papers import run as papers
-from linkwise.bench.papers import series as shelves
-from linkwise.bench.papers.ccskl_claims import ccskl_claims, time_claims
-from linkwise.bench.papers.claims import ALL, MOST, Case, Claim
-from linkwise.bench.papers.propagation_claims import line_claims
-from linkwise.bench.papers.run import Options
-from linkwise.bench.papers.series import FREE, LEAST, PAPER, Series, Shelf
 from linkwise.cli import main
 from linkwise.cli.arguments import PAPERS
 from linkwise.evaluate import clustering_error
@@ -476,7 +476,7 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
 
 
 def test_every_figure_of_the_papers_has_a_picture_and_a_heading():
-    from linkwise.bench.papers import report
+    from benchmarks.papers import report
 
     found = pictures.drawings(None, Shelf([]), matrices={}, segmented={}, papers=list(PAPERS))
     assert set(found) == set(report.FIGURES)

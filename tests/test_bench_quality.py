@@ -15,21 +15,21 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 import linkwise
+from benchmarks import methods, pages, peers, pool, protocol, quality, standing
+from benchmarks.cell import cell, store
+from benchmarks.cells import CELLS, Cells, Cut, all_jobs, keys, settings_of
+from benchmarks.methods import CHOOSER, FOREST, OPEN, Entrant, entrants
+from benchmarks.protocol import BUDGETS, SETTINGS, Task, draw_pairs, suspicion_auc
+from benchmarks.quality import Options
+from benchmarks.quality_report import blocks, html, markdown
 from linkwise import sample_pairs
-from linkwise.bench import methods, pages, peers, pool, protocol, quality, standing
-from linkwise.bench.cell import cell, store
-from linkwise.bench.cells import CELLS, Cells, Cut, all_jobs, keys, settings_of
-from linkwise.bench.methods import CHOOSER, FOREST, OPEN, Entrant, entrants
-from linkwise.bench.protocol import BUDGETS, SETTINGS, Task, draw_pairs, suspicion_auc
-from linkwise.bench.quality import Options
-from linkwise.bench.quality_report import blocks, html, markdown
 from linkwise.cli import main
 from linkwise.constraints import Pair
 
 TROUBLE = """
 import os, time
 import numpy as np
-from linkwise.bench.protocol import Found
+from benchmarks.protocol import Found
 
 def double(job):
     if job == "die":
@@ -364,7 +364,7 @@ def test_a_process_leaves_with_the_one_that_started_it(trouble, tmp_path):
     script, ticks = tmp_path / "parent.py", tmp_path / "ticks"
     script.write_text(
         "import sys, grief\n"
-        "from linkwise.bench import pool\n"
+        "from benchmarks import pool\n"
         "if __name__ == '__main__':\n"
         "    list(pool.outcomes(grief.tick, [sys.argv[1]], workers=1, limit=60))\n"
     )
@@ -588,7 +588,7 @@ def test_words_are_safe_in_both_pages():
 
 
 def test_pictures_are_left_out_without_matplotlib(monkeypatch):
-    from linkwise.bench import quality_pictures
+    from benchmarks import quality_pictures
     from linkwise.exceptions import MissingExtra
 
     def absent():
@@ -596,7 +596,7 @@ def test_pictures_are_left_out_without_matplotlib(monkeypatch):
 
     results = fake_results(["CCSKL", "KMeans"])
     assert len(dict(quality_pictures.pictures(results))) == 2
-    monkeypatch.setattr("linkwise.bench.pictures.pyplot", absent)
+    monkeypatch.setattr("benchmarks.pictures.pyplot", absent)
     assert dict(quality_pictures.pictures(results)) == {}
     assert "No pictures" in markdown(results, {})
 

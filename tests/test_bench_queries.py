@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from linkwise.bench import queries, queries_cell
-from linkwise.bench.queries import CELLS, Options
-from linkwise.bench.queries_cell import KEY, OWN, Trial, budget_of, cell, checkpoints, reached
-from linkwise.bench.queries_report import blocks, needed, ratios
+from benchmarks import queries, queries_cell
+from benchmarks.queries import CELLS, Options
+from benchmarks.queries_cell import KEY, OWN, Trial, budget_of, cell, checkpoints, reached
+from benchmarks.queries_report import blocks, needed, ratios
 from linkwise.cli import main
 from linkwise.query import STRATEGIES
 from linkwise.query.scene import Scene
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 def in_this_process(run, jobs, *, workers, limit):
-    from linkwise.bench.pool import Ended
+    from benchmarks.pool import Ended
 
     assert limit > 0
     yield from (Ended(job, run(job)) for job in jobs)

@@ -13,10 +13,10 @@ from numpy.testing import assert_array_equal
 
 from linkwise.blocks import LazyRows, Threads, executor, limits, open_rows, row_blocks, run_blocks
 from linkwise.blocks.cost import check_cost, parse_size
-from linkwise.blocks.labels import new_labels
+from linkwise.blocks.label_files import new_labels
 from linkwise.blocks.progress import Progress
+from linkwise.blocks.row_sampling import content_sample
 from linkwise.blocks.rows import is_external, read_block, take_rows
-from linkwise.blocks.sampling import content_sample
 
 
 @pytest.mark.parametrize("n", [1, 7, 100_000])

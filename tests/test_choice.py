@@ -13,16 +13,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
 from linkwise.choice import learners
 from linkwise.choice import softmax as pair_softmax
-from linkwise.choice.beliefs import (
+from linkwise.choice.combine import Candidate, matching, weights_of
+from linkwise.choice.counting import by_silhouette, forced, principal
+from linkwise.class_models.beliefs import (
     Answers,
     error_of,
     log_likelihood,
     probability_wrong,
     propagate,
 )
-from linkwise.choice.combine import Candidate, matching, weights_of
-from linkwise.choice.count import by_silhouette, forced, principal
-from linkwise.choice.learners import (
+from linkwise.class_models.co_training import fit_weights, log_probabilities, trusted
+from linkwise.class_models.learners import (
     gaussian_model,
     graph_smoother,
     kernel_smoother,
@@ -30,9 +31,8 @@ from linkwise.choice.learners import (
     predict,
     without_own,
 )
-from linkwise.choice.pool import fit_weights, log_probabilities, trusted
-from linkwise.choice.similarity import fit_logistic, learn_weights, spectral_of_kernel
-from linkwise.choice.views import place, views
+from linkwise.class_models.similarity import fit_logistic, learn_weights, spectral_of_kernel
+from linkwise.class_models.views import place, views
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.partition.hard import assign
 

@@ -374,9 +374,9 @@ def test_methods_lists_every_estimator(call):
 
 
 def test_demo_runs_the_demonstration(call, monkeypatch):
-    stand_in = types.ModuleType("linkwise.demo")
+    stand_in = types.ModuleType("linkwise.cli.demo")
     stand_in.run = lambda out: print(f"shown in {out}")
-    monkeypatch.setitem(sys.modules, "linkwise.demo", stand_in)
+    monkeypatch.setitem(sys.modules, "linkwise.cli.demo", stand_in)
     assert call("demo")[:2] == (0, "shown in demo\n")
     assert call("demo --out there")[:2] == (0, "shown in there\n")
 

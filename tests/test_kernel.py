@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise.kernel import fit_mixture, fit_spectrum, mixture_kernel, propagate
-from linkwise.kernel.mixture import gradient, objective, pair_weights, project_simplex
+from linkwise.kernel.optimal_kernel import gradient, objective, pair_weights, project_simplex
 from linkwise.kernel.propagation import largest_product
 
 SOFT = {"eps_must": 0.7, "eps_cannot": 1.3}

@@ -13,9 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, InfeasibleConstraints, sample_pairs
 from linkwise.constraints.closure import components
-from linkwise.estimators.linkage import ConstrainedAgglomerative
+from linkwise.estimators.agglomerative import ConstrainedAgglomerative
 from linkwise.evaluate import adjusted_rand_index
-from linkwise.partition.linkage import Witness
+from linkwise.partition.agglomerative import Witness
 
 LINKAGES = ["ward", "average", "complete", "single"]
 every_linkage = pytest.mark.parametrize("linkage", LINKAGES)
@@ -123,7 +123,7 @@ def test_the_number_of_clusters_is_reached_and_every_pair_kept(problem, linkage,
     if len(np.unique(components(len(X), links.must_link))) < k:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("linkwise.partition.linkage.PATIENCE", patience)
+        patch.setattr("linkwise.partition.agglomerative.PATIENCE", patience)
         model = ConstrainedAgglomerative(k, linkage=linkage).fit(X, constraints=links)
     assert model.n_clusters_ == len(np.unique(model.labels_)) == k
     assert model.violations_ == []

@@ -12,10 +12,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, ConvergenceWarning, sample_pairs
-from linkwise.estimators.mixture import ConstrainedGaussianMixture
+from linkwise.estimators.gaussian_mixture import ConstrainedGaussianMixture
 from linkwise.evaluate import adjusted_rand_index, kept
-from linkwise.partition.groups import must_groups
-from linkwise.partition.mixture import (
+from linkwise.partition.gaussian_mixture import (
     Gaussians,
     Shape,
     build_field,
@@ -26,6 +25,7 @@ from linkwise.partition.mixture import (
     maximise,
     penalty,
 )
+from linkwise.partition.groups import must_groups
 
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 

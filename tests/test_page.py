@@ -30,7 +30,7 @@ from linkwise.app.messages import Suspects
 from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
 from linkwise.app.server import application, life_of, listen
-from linkwise.desk.project import open_project
+from linkwise.labelling.project import open_project
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)

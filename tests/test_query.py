@@ -22,14 +22,14 @@ from linkwise.query import (
     run,
 )
 from linkwise.query.cobras import Cobras, split
+from linkwise.query.gaussian_field import Field, label_changes, seen_too, telling
 from linkwise.query.known import neighbourhoods
 from linkwise.query.model import fit
 from linkwise.query.oracles import OutOfBudget
-from linkwise.query.points import along
+from linkwise.query.point_strategies import along
 from linkwise.query.scene import Scene
 from linkwise.query.seeds import left_out
 from linkwise.query.session import moved
-from linkwise.query.telling import Field, label_changes, seen_too, telling
 
 ANSWERS = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([True, False, None])).filter(

@@ -38,7 +38,7 @@ from linkwise import (
 from linkwise.blocks.rows import ComputedRows, LazyRows
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.graph import build_affinity
-from linkwise.saving.files import FORMAT
+from linkwise.saving.archive import FORMAT
 
 PUBLIC = [getattr(linkwise, name) for name in linkwise.__all__]
 ESTIMATORS = [kind for kind in PUBLIC if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
@@ -359,7 +359,7 @@ def test_a_failed_save_leaves_the_old_file(points, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("linkwise.saving.files.write_array", full)
+    monkeypatch.setattr("linkwise.saving.archive.write_array", full)
     with pytest.raises(OSError, match="was not written: No space left"):
         save(made(COPKMeans).fit(points[0]), path)
     assert load(path).n_clusters == 5

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import ndimage
 from scipy.sparse.csgraph import connected_components
 
-from linkwise.bench.papers.images import IMAGES
+from benchmarks.papers.images import IMAGES
 from linkwise.constraints import Constraints
 from linkwise.kernel import propagate
 from linkwise.segment import Segmenter, Stroke, covariance, enlarge, regions, superpixels

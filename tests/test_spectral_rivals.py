@@ -35,7 +35,7 @@ from linkwise.kernel import (
     spread,
     spread_edges,
 )
-from linkwise.kernel.spectral_regularisation import pack
+from linkwise.kernel.spectral_regularization import pack
 from linkwise.partition import discretise, pivoted_qr
 
 

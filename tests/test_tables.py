@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from linkwise.tables import BATCH, check_output, label_text, map_points, read_points, write_labels
+from linkwise.tables.points import (
+    BATCH,
+    check_output,
+    label_text,
+    map_points,
+    read_points,
+    write_labels,
+)
 
 finite = st.floats(-1e150, 1e150)
 # No lone surrogates: they are not text.

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from linkwise import Constraints
 from linkwise.cli import main
-from linkwise.desk.fields import fields_of
-from linkwise.desk.items import Items, read_items, text_points
-from linkwise.desk.words import clean, differences, words
 from linkwise.journal import Journal, NotSaved, describe, read_project
+from linkwise.labelling.fields import fields_of
+from linkwise.labelling.items import Items, read_items, text_points
+from linkwise.labelling.texts import clean, differences, words
 from linkwise.query import Session
 from linkwise.terminal import keys as keys_module
+from linkwise.terminal.dialogue import Desk
 from linkwise.terminal.keys import Lines, open_keys
-from linkwise.terminal.label import Desk
+from linkwise.terminal.layout import cut, padded, width, wrapped
 from linkwise.terminal.screen import Look, View, compared, painted, question_lines
-from linkwise.terminal.text import cut, padded, width, wrapped
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 a\rb\x9b31m \u202eevil\u2066 \x00\x7f \ue000 \U000e0041 end"
 ANSI = re.compile(r"\x1b\[(1|2|1;33|0)m")

@@ -84,9 +84,9 @@ _HOME = {
     "scores": "evaluate",
 }
 _ROOMS = (
-    "bench", "blocks", "choice", "constraints", "datasets", "embedding", "estimators", "evaluate",
-    "exceptions", "graph", "journal", "kernel", "linalg", "partition", "plot", "query", "saving",
-    "segment",
+    "blocks", "choice", "class_models", "constraints", "datasets", "embedding", "estimators",
+    "evaluate", "exceptions", "graph", "journal", "kernel", "linalg", "partition", "plot", "query",
+    "saving", "segment",
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022  (the order of use)

@@ -369,3 +369,24 @@ def test_constraints_never_change():
             setattr(links, name, 1)
     with pytest.raises(ValueError, match="read-only"):
         links.weight[0] = 2
+
+
+def test_where_pairs_came_from_travels_with_them():
+    links = Constraints([("a", "b"), ("b", "c")], [("c", "d")])
+    assert links.source.tolist() == ["given"] * 3
+    assert links.event.tolist() == [0, 0, 0]
+    told = links.with_source(["answer", "hand", "import"], [4, 5, 6])
+    assert told.select([2, 1]).source.tolist() == ["import", "hand"]
+    assert told.with_weight(2).event.tolist() == [4, 5, 6]
+    assert (links + told).event.tolist() == [0, 0, 0, 4, 5, 6]
+    assert told.resolve(["a", "b", "c", "d"]).source.tolist() == ["answer", "hand", "import"]
+    assert pickle.loads(pickle.dumps(told)).event.tolist() == [4, 5, 6]
+    assert told == links  # the same pairs
+    with pytest.raises(ValueError, match="source must be one of given, answer, hand, import"):
+        links.with_source("heaven")
+
+
+def test_a_pair_said_twice_keeps_its_first_source():
+    links = Constraints([(0, 1), (1, 0)]).with_source(["answer", "hand"], [1, 2])
+    assert links.merged().source.tolist() == ["answer"]
+    assert links.merged().event.tolist() == [1]

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from linkwise.app.corrections import ACTIONS, Hands, rows_in
+from linkwise.app.display import clusters
 from linkwise.app.messages import Hand, Job, Map, Outlook, Result, Suspects
 from linkwise.app.news import Watched
-from linkwise.app.views import clusters
 from linkwise.app.worker import Worker
 from linkwise.constraints.conflicts import explain
-from linkwise.desk.project import import_table
 from linkwise.journal import Project, write_labels, write_links, write_log
 from linkwise.journal.exports import FORMATS
+from linkwise.labelling.project import import_table
 from linkwise.query import Known, Question
 
 WAIT = 0.15  # seconds that a question made with the last answer is waited for

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from starlette.responses import JSONResponse, Response
 
+from linkwise.app.display import FIELDS, find, lines, listed, view
 from linkwise.app.news import event_route
 from linkwise.app.server import api_routes, static_routes
-from linkwise.app.views import FIELDS, find, lines, listed, view
-from linkwise.desk.images import image_file, kind_of
+from linkwise.labelling.images import image_file, kind_of
 
 STATIC = [
     "label.html",

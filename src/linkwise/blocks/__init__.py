@@ -5,7 +5,7 @@ and row slicing; everything that runs over all rows does so block by block, thro
 """
 
 from linkwise.blocks.cost import limits
-from linkwise.blocks.executor import Serial, Threads, executor, run_blocks
+from linkwise.blocks.executors import Serial, Threads, executor, run_blocks
 from linkwise.blocks.rows import LazyRows, open_rows, row_blocks, take_rows
 
 __all__ = [

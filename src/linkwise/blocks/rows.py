@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.executors import run_blocks
 
 BLOCK_BYTES = 8 << 20  # of points in a block: small beside memory, large beside a call
 MOST_ROWS = 1 << 16

@@ -22,9 +22,9 @@ from linkwise.choice.combine import (
     soft_labels,
     weights_of,
 )
-from linkwise.choice.learners import Smoother
-from linkwise.choice.pool import TOTAL
 from linkwise.choice.starts import MANY_ROWS, plain_partitions, starts
+from linkwise.class_models.co_training import TOTAL
+from linkwise.class_models.learners import Smoother
 from linkwise.evaluate import adjusted_rand_index
 
 FEWEST = 4  # answers with which candidates can be judged

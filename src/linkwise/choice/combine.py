@@ -17,8 +17,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
-from linkwise.choice.beliefs import log_likelihood
-from linkwise.choice.pool import ERROR, State, co_em
+from linkwise.class_models.beliefs import log_likelihood
+from linkwise.class_models.co_training import ERROR, State, co_em
 
 SHARPNESS = 0.2  # B
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates are left out

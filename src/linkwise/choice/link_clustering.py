@@ -12,19 +12,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_constraints, check_n_clusters
-from linkwise.blocks.executor import one_thread
+from linkwise.blocks.executors import one_thread
+from linkwise.blocks.row_sampling import content_sample
 from linkwise.blocks.rows import row_blocks, take_rows
-from linkwise.blocks.sampling import content_sample
-from linkwise.choice import choose, count, learners, views
-from linkwise.choice.beliefs import Answers, probability_wrong, propagate
+from linkwise.choice import choose, counting
 from linkwise.choice.combine import SCORED_ERROR, average
 from linkwise.choice.effort import EFFORTS
-from linkwise.choice.pool import log_probabilities
+from linkwise.class_models import learners, views
+from linkwise.class_models.beliefs import Answers, probability_wrong, propagate
+from linkwise.class_models.co_training import log_probabilities
 from linkwise.constraints.closure import components
 from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
 from linkwise.partition.hard import assign
-from linkwise.partition.kmeans import by_appearance
+from linkwise.partition.k_means import by_appearance
 
 MOST_CLUSTERS = 40  # when their number is open
 LIKELY = 0.5  # probability of being wrong from which on an answer need not be kept
@@ -165,15 +166,15 @@ class LinkClustering(InductiveClusterer):
             self.n_clusters_ = self.n_clusters
             return
         most = min(MOST_CLUSTERS, n)
-        least = min(count.forced(links, most), most)
-        if len(known.sign) >= count.ENOUGH:
-            found = count.by_answers(
+        least = min(counting.forced(links, most), most)
+        if len(known.sign) >= counting.ENOUGH:
+            found = counting.by_answers(
                 self._views, self._learners, known, least=least, most=most,
                 folds=effort.folds, seed=self._seed,
             )  # fmt: skip
             scores = {k: float(each.mean()) for k, each in found.items()}
         else:
-            scores = count.by_silhouette(self._views, least=least, most=most, seed=self._seed)
+            scores = counting.by_silhouette(self._views, least=least, most=most, seed=self._seed)
         ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [least]
         self.n_clusters_ = ranked[0]
         self.runner_up_ = ranked[1] if len(ranked) > 1 else None

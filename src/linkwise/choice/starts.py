@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from linkwise.choice import softmax
-from linkwise.choice.learners import graphs_among
-from linkwise.choice.pool import ERROR, trust
-from linkwise.choice.similarity import learn_weights, spectral_of_kernel
+from linkwise.class_models import pair_softmax
+from linkwise.class_models.co_training import ERROR, trust
+from linkwise.class_models.learners import graphs_among
+from linkwise.class_models.similarity import learn_weights, spectral_of_kernel
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
 from linkwise.estimators import (
@@ -26,7 +26,7 @@ from linkwise.estimators import (
     PCKMeans,
     PropagatedSpectralClustering,
 )
-from linkwise.partition.kmeans import kmeans
+from linkwise.partition.k_means import kmeans
 
 DIFFUSION = (1, 3, 5)  # strengths of a graph smoother that serve as similarities
 SOFTMAX = (  # features, penalty
@@ -141,11 +141,11 @@ def softmax_starts(partitions, learners, k, most):
         return partitions[int(np.argmax(scores))]
 
     def start(kinds, penalty):
-        Z = softmax.features(learners, kinds)
+        Z = pair_softmax.features(learners, kinds)
 
         def labels(answers):
-            W = softmax.logits_of(Z, likeliest(answers), k)
-            return np.argmax(Z @ softmax.fit(Z, W, answers, DOUBT, penalty), axis=1)
+            W = pair_softmax.logits_of(Z, likeliest(answers), k)
+            return np.argmax(Z @ pair_softmax.fit(Z, W, answers, DOUBT, penalty), axis=1)
 
         return Start(f"softmax, {' and '.join(kinds)}, {penalty:g}", "", labels)
 

@@ -10,7 +10,7 @@ import sys
 import warnings
 
 from linkwise.cli.arguments import parser
-from linkwise.cli.words import UsageError, reason, say
+from linkwise.cli.output import UsageError, reason, say
 from linkwise.exceptions import InfeasibleConstraints, MissingExtra
 
 

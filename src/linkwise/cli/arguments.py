@@ -3,14 +3,12 @@
 import argparse
 
 from linkwise import __version__
-from linkwise.cli.bench import bench, datasets, demo, papers, quality, queries, speed
 from linkwise.cli.check import check
+from linkwise.cli.datasets import datasets, demo
 from linkwise.cli.fit import fit
-from linkwise.cli.label import export, label, segment
 from linkwise.cli.methods import METHODS, methods
-from linkwise.cli.words import UsageError
-
-PAPERS = ("ccskl", "kernel", "propagation", "csc")
+from linkwise.cli.output import UsageError
+from linkwise.cli.projects import export, label, segment
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,16 +28,6 @@ def whole(low, high=float("inf")):
         return int(text)
 
     return read
-
-
-def size(text):
-    """Return (rows, columns) of generated data."""
-    from linkwise.bench.speed import size_of
-
-    try:
-        return size_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def parser():
@@ -166,60 +154,6 @@ def parser():
 
     added = command(demo)
     added.add_argument("--out", default="demo", metavar="DIR", help="folder to write to")
-
-    kinds = command(bench).add_subparsers(title="benchmarks", metavar="WHAT", required=True)
-    added = command(speed, among=kinds)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report")
-    add(
-        "--sizes",
-        nargs="+",
-        type=size,
-        metavar="N",
-        help="rows of generated data, such as 10000 or 1e6, or rows and columns: 20000x784",
-    )
-    add("--quick", action="store_true", help="small sizes, once: about a minute")
-    add("--huge", action="store_true", help="also 100,000,000 x 16, read from a file")
-    add("--full", action="store_true", help="leave no contestant out for being slow")
-    add("--data", metavar="DIR", help="folder with usps.npz, mnist_train.npz, mnist_test.npz")
-    add("--only", nargs="+", metavar="KEY", help="run these contestants alone; see the manual")
-    add("--scratch", metavar="DIR", help="folder for the generated rows; default that of --out")
-    add("--repeats", type=whole(1), metavar="N", help="runs to take the median of; default 3")
-    add("--limit", type=whole(1), default=600, metavar="S", help="seconds a run may take")
-    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
-
-    added = command(quality, among=kinds)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
-    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
-    add("--methods", nargs="+", metavar="NAME", help="run these alone; see the manual")
-    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
-    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
-    add("--quick", action="store_true", help="3 draws of pairs instead of 10")
-    add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
-    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
-    add("--limit", type=whole(1), default=120, metavar="S", help="seconds a fit may take")
-
-    added = command(queries, among=kinds)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
-    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
-    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
-    add("--strategies", nargs="+", metavar="NAME", help="run these and random pairs alone")
-    add("--draws", type=whole(1), metavar="N", help="runs of each; default 5, 1 with --quick")
-    add("--quick", action="store_true", help="1 draw instead of 5")
-    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
-    add("--limit", type=whole(1), default=1800, metavar="S", help="seconds a run may take")
-
-    added = command(papers, among=kinds)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
-    add("--paper", choices=PAPERS, metavar="NAME", help=f"one of {', '.join(PAPERS)}; default all")
-    add("--data", metavar="DIR", help="folder with sets as NAME.npz; see linkwise datasets")
-    add("--quick", action="store_true", help="fewer draws and numbers of pairs: some minutes")
-    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
-    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
-    add("--limit", type=whole(1), default=3600, metavar="S", help="seconds a cell may take")
 
     added = command(datasets)
     add = added.add_argument

@@ -2,9 +2,9 @@
 
 import json
 
-from linkwise.cli.files import read_both
 from linkwise.cli.fit import as_dict
-from linkwise.cli.words import UsageError
+from linkwise.cli.inputs import read_both
+from linkwise.cli.output import UsageError
 
 
 def check(args):

@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-from linkwise.cli.files import (
+from linkwise.cli.inputs import (
     check_output_arguments,
     labels_file,
     read_both,
@@ -12,7 +12,7 @@ from linkwise.cli.files import (
     weighed_for,
 )
 from linkwise.cli.methods import method_class
-from linkwise.cli.words import UsageError, write_utf8
+from linkwise.cli.output import UsageError, write_utf8
 from linkwise.exceptions import InfeasibleConstraints
 
 SHOWN = 5  # violations in a summary
@@ -26,7 +26,7 @@ def fit(args):
     points, links = read_both(args)
     from linkwise.constraints import Constraints
     from linkwise.constraints.conflicts import explain
-    from linkwise.tables import label_text, write_labels
+    from linkwise.tables.points import label_text, write_labels
 
     X, ids = points
     links = links or Constraints()

@@ -3,7 +3,7 @@
 import json
 from importlib import import_module
 
-from linkwise.cli.words import print_table
+from linkwise.cli.output import print_table
 
 METHODS = {
     "link-clustering": "LinkClustering",

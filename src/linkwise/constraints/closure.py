@@ -15,7 +15,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from linkwise.constraints.ids import as_array, as_ids, lookup
-from linkwise.constraints.labels import MAX_PAIRS, all_between, all_within, by_class, check_count
+from linkwise.constraints.partial_labels import (
+    MAX_PAIRS,
+    all_between,
+    all_within,
+    by_class,
+    check_count,
+)
 
 
 def components(n, ends):

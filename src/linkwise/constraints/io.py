@@ -22,7 +22,7 @@ import numpy as np
 
 from linkwise._files import instead_of
 from linkwise.constraints.ids import as_array
-from linkwise.constraints.tables import COLUMNS, find_columns, is_header, kind_of, links_of
+from linkwise.constraints.pair_tables import COLUMNS, columns_of, find_columns, is_header, kind_of
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 DELIMITER = {"csv": ",", "tsv": "\t"}
@@ -74,7 +74,7 @@ def read_text(path):
 
 
 def read_links(path, format=None):
-    """Return Links from a path or an open file."""
+    """Return (ends, sign, weight) from a path or an open file."""
     format = file_format(path, format)
     text = read_text(path)
     if format == "jsonl":
@@ -146,7 +146,7 @@ def _read_csv(text, name, delimiter):
         None if place[part] is None else cells[begin + place[part] :: width] for part in COLUMNS
     )
     a, b = _as_integers(a, b) or (as_array(a, "id_a"), as_array(b, "id_b"))
-    return links_of(a, b, as_array(kind, "kind"), weight, lambda i: line(i + has_header)[0])
+    return columns_of(a, b, as_array(kind, "kind"), weight, lambda i: line(i + has_header)[0])
 
 
 def _as_integers(*columns):
@@ -176,7 +176,7 @@ def _read_jsonl(text, name):
                 f"{json.dumps(column[odd])[:80]}"
             )
     a, b, kind, weight = (as_array(column, part) for part, column in columns.items())
-    return links_of(a, b, kind, weight, lambda i: f"{name}, line {numbers[i]}")
+    return columns_of(a, b, kind, weight, lambda i: f"{name}, line {numbers[i]}")
 
 
 def _decoded(lines, numbers, name):

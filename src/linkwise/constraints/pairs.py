@@ -5,9 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from linkwise.constraints import closure, conflicts, io, labels, tables
+from linkwise.constraints import closure, conflicts, io, pair_tables, partial_labels
 from linkwise.constraints.ids import as_array, as_ids, as_pairs, as_sample_id, encode, join, lookup
 from linkwise.exceptions import InfeasibleConstraints
+
+SOURCES = ("given", "answer", "hand", "import")  # by a caller, to a question, a correction, a table
+SOURCE_DTYPE = np.array(SOURCES).dtype
 
 
 class Pair(NamedTuple):
@@ -38,6 +41,8 @@ class Constraints:
     pairs : int64 array (m, 2), positions in ids
     sign : int8 array (m,), +1 must-link, -1 cannot-link
     weight : float64 array (m,)
+    source : str array (m,), where each pair came from, one of SOURCES; "given" by default
+    event : int64 array (m,), the number of the event in a project's log, 0 where there is none
 
     Examples
     --------
@@ -50,11 +55,13 @@ class Constraints:
     c must be with d, but b cannot be with d; ...
     """
 
-    __slots__ = ("ids", "pairs", "sign", "weight")
+    __slots__ = ("event", "ids", "pairs", "sign", "source", "weight")
     ids: np.ndarray
     pairs: np.ndarray
     sign: np.ndarray
     weight: np.ndarray
+    source: np.ndarray
+    event: np.ndarray
 
     def __setattr__(self, name, value):
         raise AttributeError(f"Constraints never change: {name!r} cannot be set; make a new object")
@@ -62,35 +69,39 @@ class Constraints:
     def __init__(self, must_link=(), cannot_link=(), *, must_weight=None, cannot_weight=None):
         must, cannot = as_pairs(must_link, "must_link"), as_pairs(cannot_link, "cannot_link")
         weight = np.r_[
-            tables.as_weights(must_weight, len(must), lambda i: f"must_weight[{i}]"),
-            tables.as_weights(cannot_weight, len(cannot), lambda i: f"cannot_weight[{i}]"),
+            pair_tables.as_weights(must_weight, len(must), lambda i: f"must_weight[{i}]"),
+            pair_tables.as_weights(cannot_weight, len(cannot), lambda i: f"cannot_weight[{i}]"),
         ]
         ids, pairs = encode(join(must, cannot))
         self._fill(ids, pairs, np.repeat([1, -1], [len(must), len(cannot)]), weight)
 
-    def _fill(self, ids, pairs, sign, weight):
+    def _fill(self, ids, pairs, sign, weight, source=None, event=None):
         ids = ids if len(ids) else np.zeros(0, dtype=np.int64)  # no pairs: no kind of id
+        source = np.full(len(sign), "given") if source is None else source
+        event = np.zeros(len(sign)) if event is None else event
         for name, values, dtype in (
             ("ids", ids, None),
             ("pairs", pairs, np.int64),
             ("sign", sign, np.int8),
             ("weight", weight, np.float64),
+            ("source", source, SOURCE_DTYPE),
+            ("event", event, np.int64),
         ):
             array = np.array(values, dtype=dtype)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
     @classmethod
-    def _of(cls, ends, sign, weight=None):
+    def _of(cls, ends, sign, weight=None, source=None, event=None):
         """Return constraints from checked ids (m, 2)."""
         weight = np.ones(len(ends)) if weight is None else weight
         ids, pairs = encode(ends)
-        return cls._of_codes(ids, pairs, sign, weight)
+        return cls._of_codes(ids, pairs, sign, weight, source, event)
 
     @classmethod
-    def _of_codes(cls, ids, pairs, sign, weight):
+    def _of_codes(cls, ids, pairs, sign, weight, source=None, event=None):
         new = object.__new__(cls)
-        new._fill(ids, pairs, sign, weight)
+        new._fill(ids, pairs, sign, weight, source, event)
         return new
 
     @classmethod
@@ -103,7 +114,7 @@ class Constraints:
             Columns are found by name (id_a, id_b, kind, weight) or else by place.
             A kind is +1, "must" or "same", or -1, "cannot" or "different".
         """
-        return cls._of(*tables.read_table(table))
+        return cls._of(*pair_tables.read_table(table))
 
     @classmethod
     def from_matrix(cls, Q):
@@ -112,7 +123,7 @@ class Constraints:
         The sign of q_ij is the kind and abs(q_ij) the weight of the pair (i, j),
         given in one triangle or alike in both; zero says nothing.
         """
-        return cls._of(*tables.read_matrix(Q))
+        return cls._of(*pair_tables.read_matrix(Q))
 
     @classmethod
     def from_labels(cls, y, *, unknown=-1, pairs="all", sample_id=None):
@@ -125,23 +136,23 @@ class Constraints:
             class and one cannot-link between each two, with the same closure
         sample_id : ids (n,) for the rows; default their numbers
         """
-        code = labels.class_codes(y, unknown, "y")
-        ends, sign = labels.label_pairs(code, pairs)
+        code = partial_labels.class_codes(y, unknown, "y")
+        ends, sign = partial_labels.label_pairs(code, pairs)
         return cls._of(_named(ends, sample_id, len(code)), sign)
 
     @classmethod
     def from_chunks(cls, chunk, *, unknown=-1, pairs="all", sample_id=None):
         """Return must-links between rows of the same chunk, and nothing between chunks."""
-        code = labels.class_codes(chunk, unknown, "chunk")
-        ends = labels.chunk_pairs(code, pairs)
+        code = partial_labels.class_codes(chunk, unknown, "chunk")
+        ends = partial_labels.chunk_pairs(code, pairs)
         return cls._of(_named(ends, sample_id, len(code)), np.ones(len(ends)))
 
     @classmethod
     def from_groups(cls, group, *, unknown=-1, sample_id=None):
         """Return cannot-links between all rows of the same group: no two may be together."""
-        code = labels.class_codes(group, unknown, "group")
+        code = partial_labels.class_codes(group, unknown, "group")
         remedy = "no shorter list says the same; leave large groups out (mark them unknown)"
-        ends = labels.all_within(code, remedy=remedy)
+        ends = partial_labels.all_within(code, remedy=remedy)
         return cls._of(_named(ends, sample_id, len(code)), -np.ones(len(ends)))
 
     @classmethod
@@ -180,7 +191,7 @@ class Constraints:
 
     def __iter__(self):
         """Yield every pair as a Pair of plain Python values."""
-        ends = self._ends()
+        ends = self.ends
         columns = ends[:, 0], ends[:, 1], self.sign, self.weight
         return map(Pair._make, zip(*(column.tolist() for column in columns), strict=True))
 
@@ -213,14 +224,15 @@ class Constraints:
         """Return the pairs of both, one list after the other."""
         if not isinstance(other, Constraints):
             return NotImplemented
-        sign, weight = np.r_[self.sign, other.sign], np.r_[self.weight, other.weight]
-        return self._of(join(self._ends(), other._ends()), sign, weight)
+        columns = (
+            np.concatenate((getattr(self, name), getattr(other, name)))
+            for name in ("sign", "weight", "source", "event")
+        )
+        return self._of(join(self.ends, other.ends), *columns)
 
     def __reduce__(self):
-        return Constraints._of_codes, (self.ids, self.pairs, self.sign, self.weight)
-
-    def _ends(self):
-        return self.ids[self.pairs]
+        columns = self.ids, self.pairs, self.sign, self.weight, self.source, self.event
+        return Constraints._of_codes, columns
 
     @property
     def n_pairs(self):
@@ -240,21 +252,26 @@ class Constraints:
     @property
     def must_link(self):
         """The must-linked ids, (n_must, 2)."""
-        return self._ends()[self.sign > 0]
+        return self.ends[self.sign > 0]
 
     @property
     def cannot_link(self):
         """The cannot-linked ids, (n_cannot, 2)."""
-        return self._ends()[self.sign < 0]
+        return self.ends[self.sign < 0]
 
     @property
     def touched(self):
         """The ids that occur in some pair, ascending."""
         return self.ids
 
+    @property
+    def ends(self):
+        """The ids of both ends of every pair, (m, 2)."""
+        return self.ids[self.pairs]
+
     def arrays(self):
         """Return (a, b, sign, weight), the columns of the table of pairs."""
-        a, b = self._ends().T
+        a, b = self.ends.T
         return a, b, self.sign, self.weight
 
     def select(self, which):
@@ -264,7 +281,8 @@ class Constraints:
             raise ValueError(f"the mask has shape {which.shape}, there are {self.n_pairs} pairs")
         which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
         used, pairs = encode(self.pairs[which])
-        return self._of_codes(self.ids[used], pairs, self.sign[which], self.weight[which])
+        columns = self.sign, self.weight, self.source, self.event
+        return self._of_codes(self.ids[used], pairs, *(column[which] for column in columns))
 
     def restrict(self, ids):
         """Return the pairs with both ends among ids, for example the rows of a training part.
@@ -303,31 +321,54 @@ class Constraints:
             remedy = "correct the pair, or pass sample_id if the pairs name ids"
         if bad.any():
             outside = np.flatnonzero(bad[self.pairs].any(axis=1))
-            a, b = self._ends()[outside[0]].tolist()
+            a, b = self.ends[outside[0]].tolist()
             end = a if bad[self.pairs[outside[0], 0]] else b
             raise ValueError(
                 f"constraints: pair {outside[0]}, ({a!r}, {b!r}): {end!r} {fault} "
                 f"({len(outside)} of {self.n_pairs} pairs); {remedy}"
             )
-        return self._of(row[self.pairs], self.sign, self.weight)
+        return self._of(row[self.pairs], self.sign, self.weight, self.source, self.event)
 
     def with_weight(self, weight):
         """Return the same pairs with other weights, one number or (m,)."""
-        weight = tables.as_weights(weight, self.n_pairs, lambda i: f"weight[{i}]")
-        return self._of_codes(self.ids, self.pairs, self.sign, weight)
+        weight = pair_tables.as_weights(weight, self.n_pairs, lambda i: f"weight[{i}]")
+        return self._of_codes(self.ids, self.pairs, self.sign, weight, self.source, self.event)
+
+    def with_source(self, source, event=0):
+        """Return the same pairs from another source, a name of SOURCES each or for all.
+
+        Parameters
+        ----------
+        source : "given", "answer", "hand" or "import", or an array (m,) of these
+        event : int or array (m,), the number of the event in a project's log; 0: none
+        """
+        source = np.broadcast_to(np.asarray(source), (self.n_pairs,))
+        unknown = np.setdiff1d(source, SOURCES)
+        if len(unknown):
+            raise ValueError(f"source must be one of {', '.join(SOURCES)}; got {unknown[0]!r}")
+        event = np.broadcast_to(np.asarray(event), (self.n_pairs,))
+        return self._of_codes(self.ids, self.pairs, self.sign, self.weight, source, event)
 
     def active(self):
         """Return the pairs of weight > 0; the others say nothing."""
         return self.select(self.weight > 0)
 
     def merged(self):
-        """Return each pair and kind once, weights added, ends ascending, pairs sorted."""
+        """Return each pair and kind once, weights added, ends ascending, pairs sorted.
+
+        A pair said more than once has the source and the event of the first time.
+        """
         low, high = np.sort(self.pairs, axis=1).T
-        rows, which = np.unique(
-            np.stack([low, high, -self.sign], axis=1), axis=0, return_inverse=True
+        rows, first, which = np.unique(
+            np.stack([low, high, -self.sign], axis=1),
+            axis=0,
+            return_index=True,
+            return_inverse=True,
         )
         weight = np.bincount(which.ravel(), self.weight, minlength=len(rows))
-        return self._of_codes(self.ids, rows[:, :2], -rows[:, 2], weight)
+        return self._of_codes(
+            self.ids, rows[:, :2], -rows[:, 2], weight, self.source[first], self.event[first]
+        )
 
     def matrix(self, n):
         """Return the symmetric csr_array (n, n) of sign * weight; repeated pairs add up."""

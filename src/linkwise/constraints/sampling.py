@@ -12,8 +12,8 @@ as a set of numbers: O(n_pairs) time and memory, whatever n is.
 import numpy as np
 
 from linkwise.constraints.ids import as_array, as_sample_id
-from linkwise.constraints.labels import by_class, class_codes
 from linkwise.constraints.pairs import Constraints
+from linkwise.constraints.partial_labels import by_class, class_codes
 
 
 def generator(random_state):

@@ -28,7 +28,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import eigsh
 
 from linkwise.exceptions import InfeasibleConstraints
-from linkwise.graph.laplacian import degrees, inverse_root, laplacian
+from linkwise.graph.laplacians import degrees, inverse_root, laplacian
 from linkwise.linalg.eigen import fix_signs
 
 RIDGE = 1e-10

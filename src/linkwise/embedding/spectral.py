@@ -22,7 +22,7 @@ from scipy import sparse
 
 from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
 from linkwise.graph.anchors import AnchoredMatrix
-from linkwise.graph.laplacian import balanced_components, degrees, inverse_root, normalise
+from linkwise.graph.laplacians import balanced_components, degrees, inverse_root, normalise
 from linkwise.linalg.eigen import largest_eigenpairs
 
 FLAT = 0.1  # vectors of smaller mu are noise, which (3) would magnify

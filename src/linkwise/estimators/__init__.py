@@ -1,12 +1,12 @@
 """Room 8: scikit-learn estimators, thin."""
 
+from linkwise.estimators.agglomerative import ConstrainedAgglomerative
 from linkwise.estimators.ccskl import CCSKL
 from linkwise.estimators.centroids import COPKMeans, HMRFKMeans, MPCKMeans, PCKMeans
 from linkwise.estimators.exhaustive import ExhaustivePropagation
 from linkwise.estimators.flexible import FlexibleSpectralClustering
+from linkwise.estimators.gaussian_mixture import ConstrainedGaussianMixture
 from linkwise.estimators.kernel_kmeans import KernelKMeans
-from linkwise.estimators.linkage import ConstrainedAgglomerative
-from linkwise.estimators.mixture import ConstrainedGaussianMixture
 from linkwise.estimators.normalized_cuts import NormalizedCuts
 from linkwise.estimators.optimal_kernel import OptimalKernelKMeans
 from linkwise.estimators.projections import ITML, ConstrainedLPP, ConstrainedPCA

@@ -17,7 +17,7 @@ from linkwise._check import (
     check_no_weights,
     check_points,
 )
-from linkwise.blocks.labels import new_labels
+from linkwise.blocks.label_files import new_labels
 from linkwise.blocks.rows import is_external, open_rows
 
 POSITIVE = Interval(Real, 0, None, closed="neither")

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise.constraints.closure import components
 from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
-from linkwise.partition.kernel_kmeans import kernel_kmeans, membership
+from linkwise.partition.kernel_k_means import kernel_kmeans, membership
 
 
 class KernelClusterer(InductiveClusterer):

@@ -10,7 +10,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory, check_rows
 from linkwise.blocks.cost import check_cost
-from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.executors import run_blocks
+from linkwise.blocks.row_sampling import content_sample, spaced
 from linkwise.blocks.rows import (
     LazyRows,
     computed,
@@ -21,7 +22,6 @@ from linkwise.blocks.rows import (
     take_rows,
     write_block,
 )
-from linkwise.blocks.sampling import content_sample, spaced
 from linkwise.embedding.spectral import extend, unit_rows
 from linkwise.estimators._base import (
     AT_LEAST_ONE,
@@ -34,7 +34,7 @@ from linkwise.exceptions import ConvergenceWarning
 from linkwise.graph.affinity import build_affinity
 from linkwise.graph.anchors import AnchorAffinity, check_finite
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
-from linkwise.partition.kmeans import kmeans, nearest_centre
+from linkwise.partition.k_means import kmeans, nearest_centre
 
 GRAPH_KERNELS = set(DEFAULTS)
 OPTIONS: dict[str, dict[str, Any]] = {

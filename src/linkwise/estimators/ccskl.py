@@ -10,7 +10,7 @@ from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import AT_LEAST_ONE, Traits
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
-from linkwise.partition.kmeans import best_starts, nearest_centre, sample_size
+from linkwise.partition.k_means import best_starts, nearest_centre, sample_size
 
 VIEWS = ("weighted", "unit", "plain")
 

@@ -19,7 +19,7 @@ from linkwise.partition.distortion import (
     variances,
 )
 from linkwise.partition.hard import cop_kmeans
-from linkwise.partition.kmeans import by_appearance, canonical_order, nearest_centre
+from linkwise.partition.k_means import by_appearance, canonical_order, nearest_centre
 from linkwise.partition.penalised import penalised_kmeans
 
 

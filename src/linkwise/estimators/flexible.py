@@ -12,7 +12,7 @@ from linkwise.embedding.spectral import spectral_basis
 from linkwise.estimators._base import Traits
 from linkwise.estimators._spectral import OPTIONS, SpectralClusterer
 from linkwise.exceptions import InfeasibleConstraints
-from linkwise.partition.kmeans import by_appearance, kmeans, nearest_centre
+from linkwise.partition.k_means import by_appearance, kmeans, nearest_centre
 
 
 class FlexibleSpectralClustering(SpectralClusterer):

@@ -15,10 +15,10 @@ from linkwise.embedding.spectral import spectral_embedding
 from linkwise.estimators._base import AT_LEAST_ONE, SIGMA
 from linkwise.estimators._kernel import KernelClusterer
 from linkwise.graph.affinity import NeighbourAffinity, squared_distances
-from linkwise.graph.laplacian import degrees
+from linkwise.graph.laplacians import degrees
 from linkwise.graph.weights import median_scale, resolve_sigma
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
-from linkwise.partition.kmeans import kmeans
+from linkwise.partition.k_means import kmeans
 
 
 class KernelKMeans(KernelClusterer):

@@ -10,7 +10,7 @@ from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import Traits
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning
-from linkwise.partition.discretise import discretise, pivoted_qr
+from linkwise.partition.discretisation import discretise, pivoted_qr
 
 
 class NormalizedCuts(SpectralClusterer):

@@ -15,7 +15,7 @@ from linkwise.estimators._kernel import KernelClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
 from linkwise.graph.affinity import squared_distances
 from linkwise.graph.weights import median_scale, resolve_sigma
-from linkwise.kernel.mixture import (
+from linkwise.kernel.optimal_kernel import (
     Mixture,
     fit_mixture,
     mixture_kernel,

@@ -9,8 +9,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
 from linkwise.blocks.cost import check_cost
+from linkwise.blocks.row_sampling import spaced
 from linkwise.blocks.rows import take_rows
-from linkwise.blocks.sampling import spaced
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators._base import POSITIVE
 from linkwise.estimators._spectral import SpectralClusterer
@@ -19,7 +19,7 @@ from linkwise.graph.anchors import inverse
 from linkwise.graph.weights import median_scale, resolve_sigma
 from linkwise.kernel.propagation import propagate, propagate_core
 from linkwise.kernel.propagation_edges import GaussianKernel, propagate_edges, propagation_memory
-from linkwise.partition.kmeans import nearest_centre
+from linkwise.partition.k_means import nearest_centre
 
 POINTS = 4  # for every anchor, among which the width of the covariance is taken
 

@@ -11,7 +11,7 @@ from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import extend, spectral_basis
 from linkwise.estimators._spectral import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
-from linkwise.partition.kmeans import by_appearance
+from linkwise.partition.k_means import by_appearance
 
 
 class SignedSpectralClustering(SpectralClusterer):

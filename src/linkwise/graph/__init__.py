@@ -9,7 +9,7 @@ from linkwise.graph.affinity import (
     squared_distances,
 )
 from linkwise.graph.anchors import AnchorAffinity, AnchoredMatrix
-from linkwise.graph.laplacian import balanced_components, degrees, laplacian, normalise
+from linkwise.graph.laplacians import balanced_components, degrees, laplacian, normalise
 from linkwise.graph.neighbours import Neighbours, nearest_neighbours, neighbour_recall
 from linkwise.graph.weights import gaussian, local_scaling, median_scale, resolve_sigma, symmetrise
 

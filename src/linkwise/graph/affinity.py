@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
 from linkwise.blocks.progress import Progress
-from linkwise.graph.laplacian import degrees
+from linkwise.graph.laplacians import degrees
 from linkwise.graph.neighbours import centre_of, nearest_neighbours
 from linkwise.graph.weights import (
     LOCAL_NEIGHBOUR,

@@ -233,7 +233,7 @@ def read_table(path, journal, *, ids=None):
 
 def _is_links(columns):
     """Tell whether a table has links, as `Constraints.read` would: by name, or without header."""
-    from linkwise.constraints.tables import is_header, kind_of
+    from linkwise.constraints.pair_tables import is_header, kind_of
 
     names = list(columns)
     return is_header(names) or (len(names) in (3, 4) and kind_of(names[2]) != 0)

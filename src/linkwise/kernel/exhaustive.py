@@ -29,8 +29,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from linkwise.blocks import run_blocks
-from linkwise.blocks.executor import available_cores
-from linkwise.graph.laplacian import normalise
+from linkwise.blocks.executors import available_cores
+from linkwise.graph.laplacians import normalise
 from linkwise.kernel.entries import linked_pairs, linked_pairs_count, listed, row_products
 
 COLUMNS = 64  # of H at a time, and fewer

@@ -26,7 +26,7 @@ from scipy.sparse.linalg import LinearOperator
 from scipy.special import ive
 
 from linkwise.graph.affinity import NeighbourAffinity, Rows
-from linkwise.graph.laplacian import normalise
+from linkwise.graph.laplacians import normalise
 from linkwise.kernel.exhaustive import COLUMNS, diffuse, unit_columns
 
 DEFAULTS: dict[str, dict] = {

@@ -22,7 +22,7 @@ pairs, O(m^2) memory beside F; K is never formed. Equation numbers are the paper
 
 import numpy as np
 
-from linkwise.blocks.executor import run_blocks
+from linkwise.blocks.executors import run_blocks
 from linkwise.blocks.rows import read_block, row_blocks, take_rows
 from linkwise.linalg.monotone import gram_root, monotone_least_squares
 

@@ -1,8 +1,8 @@
 """Room 5: vectors or a kernel to labels."""
 
-from linkwise.partition.discretise import discretise, pivoted_qr
-from linkwise.partition.kernel_kmeans import KernelPartition, kernel_kmeans
-from linkwise.partition.kmeans import Partition, kmeans, nearest_centre
+from linkwise.partition.discretisation import discretise, pivoted_qr
+from linkwise.partition.k_means import Partition, kmeans, nearest_centre
+from linkwise.partition.kernel_k_means import KernelPartition, kernel_kmeans
 
 __all__ = [
     "KernelPartition",

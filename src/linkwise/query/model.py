@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.blocks.executor import one_thread
-from linkwise.choice.beliefs import Answers, probability_wrong
-from linkwise.choice.learners import HIGHEST, predict
-from linkwise.choice.pool import ERROR, co_em, log_probabilities
+from linkwise.blocks.executors import one_thread
+from linkwise.class_models.beliefs import Answers, probability_wrong
+from linkwise.class_models.co_training import ERROR, co_em, log_probabilities
+from linkwise.class_models.learners import HIGHEST, predict
 from linkwise.query.known import Known
 from linkwise.query.seeds import by_partition, by_seeds, classes_of, spread
 

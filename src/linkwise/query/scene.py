@@ -11,11 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwise.blocks.executor import one_thread
+from linkwise.blocks.executors import one_thread
+from linkwise.blocks.row_sampling import content_sample
 from linkwise.blocks.rows import row_blocks
-from linkwise.blocks.sampling import content_sample
-from linkwise.choice import count, learners, views
+from linkwise.choice import counting
 from linkwise.choice.starts import plain_partitions
+from linkwise.class_models import learners, views
 from linkwise.embedding.spectral import unit_rows
 from linkwise.evaluate import adjusted_rand_index
 
@@ -80,7 +81,7 @@ class Scene:
         most = min(10, len(self.core) - 1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = count.by_silhouette(self.views, least=2, most=most, seed=self.seed)
+            found = counting.by_silhouette(self.views, least=2, most=most, seed=self.seed)
         return max(found, key=lambda k: (found[k], -k), default=1)
 
     def positions(self, k):

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from linkwise.choice.learners import HIGHEST, predict
-from linkwise.choice.pool import ERROR, log_probabilities, trust
+from linkwise.class_models.co_training import ERROR, log_probabilities, trust
+from linkwise.class_models.learners import HIGHEST, predict
 from linkwise.embedding.spectral import unit_rows
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.query.known import neighbourhoods

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from linkwise.query import points
+from linkwise.query import point_strategies
 from linkwise.query.cobras import super_instances
 from linkwise.query.state import Question
 
@@ -43,12 +43,12 @@ def random_pairs(state, n):
 
 
 STRATEGIES = {
-    "default": points.default,
+    "default": point_strategies.default,
     "random": random_pairs,
-    "farthest-first": points.farthest_first,
-    "min-max": points.min_max,
-    "npu": points.npu,
-    "boundary": points.boundary,
-    "effect": points.effect,
+    "farthest-first": point_strategies.farthest_first,
+    "min-max": point_strategies.min_max,
+    "npu": point_strategies.npu,
+    "boundary": point_strategies.boundary,
+    "effect": point_strategies.effect,
     "cobras": super_instances,
 }

@@ -27,6 +27,6 @@ these classes, or to what an estimator keeps, is a new FORMAT.
 Cost: one pass over the arrays, in blocks when writing; reading takes the memory of the model.
 """
 
-from linkwise.saving.files import load, save
+from linkwise.saving.archive import load, save
 
 __all__ = ["load", "save"]

@@ -8,8 +8,8 @@ from scipy import sparse
 from linkwise import choice, estimators
 from linkwise.blocks.rows import LazyRows
 from linkwise.choice.choose import Member
-from linkwise.choice.learners import Gaussian, GraphPlace, RidgePlace, Smoother
-from linkwise.choice.views import View
+from linkwise.class_models.learners import Gaussian, GraphPlace, RidgePlace, Smoother
+from linkwise.class_models.views import View
 from linkwise.constraints import Closure, Constraints, Pair
 from linkwise.embedding.anchored import AnchoredBasis, AnchoredVectors
 from linkwise.embedding.spectral import Basis
@@ -20,8 +20,8 @@ from linkwise.graph.nearest_anchors import AnchorPlan
 from linkwise.kernel.graph_kernels import GraphKernelAffinity
 from linkwise.kernel.propagation import Apart, Joint, Links, Propagated
 from linkwise.kernel.propagation_edges import EdgePosterior, GaussianKernel
-from linkwise.kernel.spectral_regularisation import Quadratic
-from linkwise.partition.mixture import Gaussians
+from linkwise.kernel.spectral_regularization import Quadratic
+from linkwise.partition.gaussian_mixture import Gaussians
 
 PLAIN = {type(None), bool, int, str}
 NUMBERS = "biufcU"  # kinds of arrays and scalars in files

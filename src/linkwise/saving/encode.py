@@ -103,7 +103,8 @@ def encode_sparse(matrix, where, parts):
 
 
 def encode_constraints(links, where, parts):
-    return encode_list([links.ids, links.pairs, links.sign, links.weight], where, parts)
+    columns = [links.ids, links.pairs, links.sign, links.weight, links.source, links.event]
+    return encode_list(columns, where, parts)
 
 
 def encode_random_state(random, where, parts):

@@ -34,7 +34,7 @@ from linkwise.embedding import spectral_basis, unit_rows
 from linkwise.graph import GaussianAffinity, normalise
 from linkwise.kernel import propagate
 from linkwise.partition import kmeans, nearest_centre
-from linkwise.partition.kmeans import polish
+from linkwise.partition.k_means import polish
 from linkwise.segment.slic import beside
 
 SHARPNESS = 0.3  # of the mean squared difference of colour between neighbours

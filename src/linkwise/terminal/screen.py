@@ -10,9 +10,9 @@ import os
 import sys
 from typing import Any, NamedTuple
 
-from linkwise.desk.fields import fields_of
-from linkwise.desk.words import clean, differences, words
-from linkwise.terminal.text import cut, padded, width, wrapped
+from linkwise.labelling.fields import fields_of
+from linkwise.labelling.texts import clean, differences, words
+from linkwise.terminal.layout import cut, padded, width, wrapped
 
 CODES = {"bold": "1", "dim": "2", "mark": "1;33"}
 NARROW = 50  # columns below which the rows stand one above the other

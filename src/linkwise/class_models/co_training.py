@@ -1,0 +1,134 @@
+"""Labels from many class models together, and from answers.
+
+    (1)  g = sum_v a_v log p_v        a_v >= 0; p_v what learner v says of a point without its label
+    (2)  q = marginals given evidence g and the answers               (``beliefs``)
+
+are taken in turn, from the labels of some partition (a start) on. The weights a are those of a
+logistic model of the labels q of the points that have answers, drawn towards equal ones; this is
+EM with the class model in the role of the density [1]. The share of wrong answers is estimated
+beside it, with a prior of one in twenty.
+
+A start is believed as far as it agrees with the answers: its labels enter with odds exp(t),
+t that makes the answers most likely.
+
+O(sum of the learners) in each round.
+
+[1] co-EM: Nigam & Ghani, Analyzing the effectiveness and applicability of co-training, CIKM 2000.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from linkwise.class_models.beliefs import (
+    Beliefs,
+    log_likelihood,
+    probability_wrong,
+    propagate,
+)
+from linkwise.class_models.learners import Smoother, across_folds, best_strength, without_own
+
+UNTOUCHED = 0.3  # weight of a point without answers when the strength of a smoother is chosen
+TOTAL = 2.0  # of the weights a before the labels are seen
+HOLD = 8.0  # how strongly they are held there
+FLOOR = 0.02  # least probability, for k classes together
+TRUST = (0.05, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # t
+LEAST_ERROR, MOST_ERROR = 0.01, 0.3
+STEPS = 15  # of the fit of a; the next round goes on from there
+PRIOR = 1.0, 20.0  # wrong answers out of answers, imagined
+ERROR = PRIOR[0] / PRIOR[1]  # share of wrong answers before any is seen
+
+
+class State(NamedTuple):
+    evidence: np.ndarray  # g (n, k)
+    beliefs: Beliefs
+    weights: np.ndarray  # a (v,)
+    strengths: list  # of the smoothers, None for others
+    labels: np.ndarray  # (n, k) q that the learners were last fitted to
+    error: float  # share of wrong answers
+
+
+def log_probabilities(f):
+    """Return the logarithm of predictions (n, k), made positive and summing to 1."""
+    p = np.maximum(f, FLOOR / f.shape[1])
+    return np.log(p / p.sum(axis=1, keepdims=True))
+
+
+def trust(labels, k, answers, error):
+    """Return t that makes the answers most likely, and their log-likelihood."""
+    a, b = labels[answers.pairs].T
+    likelihoods = []
+    for t in TRUST:
+        own, other = np.exp(t) / (np.exp(t) + k - 1), 1 / (np.exp(t) + k - 1)
+        same = np.where(a == b, own**2 + (k - 1) * other**2, 2 * own * other + (k - 2) * other**2)
+        likelihoods.append(np.sum(log_likelihood(same, answers.sign, error)))
+    best = int(np.argmax(likelihoods))
+    return TRUST[best], likelihoods[best]
+
+
+def trusted(labels, k, answers, error):
+    """Return soft labels (n, k) of a partition, trusted as far as it agrees with the answers."""
+    t, _ = trust(labels, k, answers, error)
+    q = np.ones((len(labels), k))
+    q[np.arange(len(labels)), labels] = np.exp(t)
+    return q / q.sum(axis=1, keepdims=True)
+
+
+def fit_weights(F, q, start):
+    """Return the weights a (v,) under which log-probabilities F (v, n, k) predict q (n, k)."""
+    prior = np.full(len(F), TOTAL / len(F))
+
+    def objective(a):
+        g = np.tensordot(a, F, 1)
+        g -= g.max(axis=1, keepdims=True)
+        p = np.exp(g)
+        total = p.sum(axis=1, keepdims=True)
+        loss = -np.sum(q * (g - np.log(total))) + 0.5 * HOLD * np.sum((a - prior) ** 2)
+        slope = np.tensordot(F, p / total - q, 2) + HOLD * (a - prior)
+        return float(loss), slope.astype(np.float64)
+
+    bounds = [(0, None)] * len(F)
+    return minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=bounds,
+        options={"maxiter": STEPS},
+    ).x  # fmt: skip
+
+
+def co_em(learners, labels, k, answers, *, rounds, error):
+    """Return the state after some rounds of Eqs. (1) and (2) from the labels of a start.
+
+    Parameters
+    ----------
+    learners : list of Smoother and Gaussian
+    labels : int array (n,) of 0..k - 1
+    answers : Answers
+    rounds : int >= 1
+    error : float, share of wrong answers to begin with
+    """
+    n = len(labels)
+    touched = answers.touched(n)
+    weight = np.where(touched, 1.0, UNTOUCHED).astype(np.float32)
+    q = propagate(np.log(trusted(labels, k, answers, error)), answers, error).q
+    strengths: list = [None] * len(learners)
+    messages = None
+    a = np.full(len(learners), TOTAL / len(learners))
+    for turn in range(rounds):
+        fitted = q.astype(np.float32)
+        F = np.empty((len(learners), n, k), dtype=np.float32)
+        for v, learner in enumerate(learners):
+            if isinstance(learner, Smoother):
+                if turn == 0:
+                    strengths[v] = best_strength(learner, fitted, weight)
+                f = without_own(learner, fitted, strengths[v])
+            else:
+                f = across_folds(learner, q)
+            F[v] = log_probabilities(f)
+        a = fit_weights(F[:, touched], fitted[touched], a)
+        evidence = np.tensordot(a, F, 1)
+        found = propagate(evidence, answers, error, messages=messages)
+        q, messages = found.q, found.messages
+        wrong = probability_wrong(found.same, answers.sign, error).sum()
+        error = (PRIOR[0] + wrong) / (PRIOR[1] + len(answers.sign))
+        error = float(np.clip(error, LEAST_ERROR, MOST_ERROR))
+    return State(evidence, found, a, strengths, fitted, error)

@@ -1,0 +1,141 @@
+"""Agglomerative clustering that keeps every constraint."""
+
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
+
+from linkwise._check import check_memory
+from linkwise.constraints.closure import component_pairs, components
+from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, ConstrainedClusterer, Traits
+from linkwise.exceptions import InfeasibleConstraints
+from linkwise.partition.agglomerative import Witness, agglomerate
+from linkwise.partition.hard import cop_kmeans
+from linkwise.partition.k_means import by_appearance, canonical_order
+
+STARTS = 3  # of the k-means that finds a first way to keep all pairs
+
+
+class ConstrainedAgglomerative(ConstrainedClusterer):
+    """Hierarchical clustering that keeps all constraints (Davidson & Ravi 2005).
+
+    Must-linked points are joined first; then the two nearest clusters merge, again and again,
+    never across a cannot-link. The number of clusters is the one asked for or the fit is refused
+    with the reason: merges that would lead into a dead end, where more clusters are left than
+    asked for and all are pairwise apart, are not made.
+
+    Without constraints it is scikit-learn's AgglomerativeClustering. Needs all distances:
+    n_samples^2 memory; refused with an estimate when they do not fit.
+
+    Parameters
+    ----------
+    n_clusters : int
+    linkage : {"ward", "average", "complete", "single"}
+        Distance of two clusters: growth of the variance, or mean, largest or smallest distance
+        of their points.
+    distance_threshold : float or None
+        Merge only below this distance. Merging ends at n_clusters or at the threshold, whichever
+        comes first, or where cannot-links leave nothing to merge: pass n_clusters=1 for the
+        threshold alone. None: n_clusters exactly.
+    on_conflict : {"raise", "drop", "keep"}
+        What to do when must-links and cannot-links contradict each other: raise
+        InfeasibleConstraints, or leave out the cannot-links concerned; "drop" warns of them,
+        "keep" lists them in ``violations_``.
+
+    Attributes
+    ----------
+    labels_ : int array (n_samples,)
+    n_clusters_ : int
+    children_ : int array (n_samples - n_clusters_, 2)
+        What was merged: rows of X, or n_samples + t for the outcome of merge t. Must-links come
+        first.
+    distances_ : array (n_samples - n_clusters_,), of the merges, 0 for must-links; never falling
+    violations_ : list of Pair, the constraints not kept: empty but for on_conflict="keep"
+
+    Notes
+    -----
+    Every constraint is kept, so weights would say nothing and are refused. Equal distances are
+    settled by the coordinates of the points and not by their order (by order if X is sparse).
+
+    Examples
+    --------
+    >>> from linkwise import ConstrainedAgglomerative
+    >>> X = [[0.0], [1.0], [5.0], [6.0]]
+    >>> ConstrainedAgglomerative(2).fit_predict(X).tolist()
+    [0, 0, 1, 1]
+    >>> ConstrainedAgglomerative(2).fit_predict(X, constraints=([(1, 2)], [(2, 3)])).tolist()
+    [0, 0, 0, 1]
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_clusters": [AT_LEAST_ONE],
+        "linkage": [StrOptions({"ward", "average", "complete", "single"})],
+        "distance_threshold": [NOT_NEGATIVE, None],
+        "on_conflict": ConstrainedClusterer._parameter_constraints["on_conflict"],
+    }
+    _traits = Traits(hard=True, weights=False, new_points=False, rows=10_000)
+    random_state = 0  # fit asks for one; only the search for a first colouring draws
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        linkage="ward",
+        distance_threshold=None,
+        on_conflict="raise",
+    ):
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.distance_threshold = distance_threshold
+        self.on_conflict = on_conflict
+
+    def _must_fit(self):
+        return self.distance_threshold is None
+
+    def _learn(self, X, links, rng):
+        n, k = X.shape[0], self.n_clusters
+        check_memory(n, X.dtype, copies=3, instead="use COPKMeans")
+        order = np.arange(n) if sparse.issparse(X) else canonical_order(X)
+        rank, X = np.argsort(order), X[order]
+        if not sparse.issparse(X):
+            X = X - X.mean(axis=0)  # far from the origin distances lose digits
+        must, cannot = rank[links.must_link], rank[links.cannot_link]
+        group = components(n, must)
+        cannot = cannot[group[cannot[:, 0]] != group[cannot[:, 1]]]  # the others cannot be kept
+        edges = component_pairs(group, cannot)
+        first = np.unique(group, return_index=True)[1]
+        if k > len(first):
+            raise InfeasibleConstraints(
+                f"the must-links join the {n} points into {len(first)} groups, fewer than "
+                f"n_clusters={k}: ask for at most {len(first)} clusters"
+            )
+        threshold, witness = self.distance_threshold, None
+        if threshold is None and len(edges):
+            kept = cop_kmeans(X, k, must, cannot, n_init=STARTS, rng=rng).labels
+            witness = Witness(kept[first], edges, k)
+        label, children, heights = agglomerate(
+            X, group, edges, k, linkage=self.linkage, witness=witness,
+            threshold=np.inf if threshold is None else threshold,
+        )  # fmt: skip
+        tree, top = _must_tree(group, order)
+        names = np.r_[top, n + len(tree) + np.arange(len(children))]
+        self.children_ = np.r_[tree, np.sort(names[children], axis=1)]
+        self.distances_ = np.r_[np.zeros(len(tree), dtype=heights.dtype), heights]
+        labels, clusters = by_appearance(label[group][rank])
+        self.n_clusters_ = len(clusters)
+        return labels
+
+
+def _must_tree(group, order):
+    """Return the merges (t, 2) that make the groups, and the name of each group in that tree."""
+    n = len(group)
+    top = np.full(group.max() + 1, -1)
+    tree: list[list[int]] = []
+    for row, c in zip(order.tolist(), group.tolist(), strict=True):
+        if top[c] < 0:
+            top[c] = row
+        else:
+            tree.append(sorted((int(top[c]), row)))
+            top[c] = n + len(tree) - 1
+    return np.array(tree, dtype=np.int64).reshape(-1, 2), top

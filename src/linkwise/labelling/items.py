@@ -1,0 +1,194 @@
+"""What is labelled: rows of a table to look at, and the same rows as points to cluster.
+
+csv, tsv   all columns are shown. Those of numbers are clustered by, or those of `columns` that
+           are; a column of texts is, if it is named. A column that is mostly numbers must be so
+           throughout: leaving it out without a word would be worse.
+npy, npz   as in `linkwise fit`
+
+Texts become points by TF-IDF of their words and a truncated singular value decomposition, rows of
+length 1: O(words) time and memory, and n x 100 numbers. Images are in files that a column names
+(``images``).
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.labelling.images import image_points
+from linkwise.tables.points import (
+    DELIMITER,
+    _bytes,
+    _numbers,
+    _rows,
+    find_column,
+    find_features,
+    header_of,
+    is_number,
+    read_points,
+)
+
+DIMENSIONS = 100  # of texts
+WORDS = 50_000  # of all texts
+
+
+class Items(NamedTuple):
+    """Rows to look at and to cluster.
+
+    Attributes
+    ----------
+    X : array (n, d), the points
+    ids : list of n distinct texts, or None: rows are known by their numbers
+    names : list, the names of the columns shown
+    cells : n lists of texts, what is shown
+    spread : list, the standard deviation of a column of numbers, else None
+    text : int or None, the place among the names of the column that was named as texts
+    used : str, what is clustered by, in words
+    image : int or None, the place among the names of the column that names files of images
+    """
+
+    X: Any
+    ids: list[str] | None
+    names: list[str]
+    cells: Any
+    spread: list[float | None]
+    text: int | None
+    used: str
+    image: int | None = None
+
+    def name(self, row):
+        """Return what the user calls a row: its id or its number."""
+        return row if self.ids is None else self.ids[row]
+
+
+def text_points(texts):
+    """Return texts as points, (n, d)."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    try:
+        words = TfidfVectorizer(sublinear_tf=True, max_features=WORDS).fit_transform(texts)
+    except ValueError:
+        raise ValueError("the texts have no words; name another column by --text") from None
+    d = min(DIMENSIONS, min(words.shape) - 1)
+    if d < 1:
+        return words.toarray()
+    return normalize(TruncatedSVD(d, random_state=0).fit_transform(words))
+
+
+def read_items(path, *, id_column=None, columns=None, text=None, image=None, standardize=False):
+    """Return the Items in a .csv, .tsv, .npy or .npz file.
+
+    Parameters
+    ----------
+    path : str
+    id_column : str or None, the column (npz: the array) of ids, by name or number
+    columns : list of str or None, the columns to show, and to cluster by if they are numbers
+    text : str or None, the column of texts to cluster by
+    image : str or None, the column of names of image files, in the folder of the table
+    standardize : bool, give every column of numbers mean 0 and variance 1
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (*DELIMITER, ".npy", ".npz"):
+        raise ValueError(f"{path}: cannot tell the format; name it .csv, .tsv, .npy or .npz")
+    if suffix in DELIMITER:
+        items = _read_table(path, DELIMITER[suffix], id_column, columns, text, image)
+    elif text is not None or image is not None:
+        raise ValueError(f"{path}: --text and --image name a column of a .csv or .tsv file")
+    else:
+        points = read_points(str(path), id_column=id_column, columns=columns)
+        names = [str(j) for j in range(points.X.shape[1])] if columns is None else list(columns)
+        used = f"{len(names)} columns of numbers"
+        items = Items(points.X, points.ids, names, points.X, _spread(points.X), None, used)
+    plain = text is None and image is None
+    return items._replace(X=_scaled(items.X)) if standardize and plain else items
+
+
+def _spread(X):
+    return np.asarray(X, dtype=float).std(axis=0).tolist()
+
+
+def _scaled(X):
+    from sklearn.preprocessing import StandardScaler
+
+    return StandardScaler().fit_transform(X)
+
+
+def _read_table(path, delimiter, id_column, columns, text, image):
+    file = str(path)
+    rows = list(_rows(_bytes(path), file, delimiter))
+    if not rows:
+        raise ValueError(f"{file} is empty: expected a row per point")
+    width = len(rows[0][1])
+    named = [column for column in (id_column, text, image) if column is not None]
+
+    def others():
+        but = {find_column(column, [], width, file) for column in named}
+        return [j for j in range(width) if j not in but]
+
+    names = header_of(rows[0][1], file, [*(columns or ()), *named], others)
+    rows = rows[1:] if names else rows
+    if not rows:
+        raise ValueError(f"{file} has a header but no rows: expected a row per point")
+    key, said, seen = (
+        None if column is None else find_column(column, names, width, file)
+        for column in (id_column, text, image)
+    )
+    first = [j for j in (said, seen) if j is not None]
+    if len({key, *first} - {None}) < len(named):
+        raise ValueError(f"{file}: --id, --text and --image name one column; name several")
+    if columns is None:
+        shown = [j for j in range(width) if j != key]
+    else:
+        shown = find_features(columns, names, width, file)
+    shown = first + [j for j in shown if j not in (key, *first)]
+    numeric = [j for j in shown if j not in first and _mostly_numbers(rows, j)]
+    used = numeric if not first or columns is not None else []
+    if not first and not used:
+        raise ValueError(
+            f"{file}: none of its columns is numbers; name the column of texts to cluster by, "
+            "--text C"
+        )
+    numbers = _numbers(rows, used, names, file) if used else None  # (n, d)
+    spread = dict(zip(used, _spread(numbers), strict=True)) if used else {}
+    title = [names[j] if names else f"column {j}" for j in range(width)]
+    return Items(
+        _joined(
+            None if said is None else text_points([row[said] for _, row in rows]),
+            None if seen is None else image_points([row[seen] for _, row in rows], path),
+            numbers,
+        ),
+        None if key is None else _ids(rows, key, file),
+        [title[j] for j in shown],
+        [[row[j] for j in shown] for _, row in rows],
+        [spread.get(j) for j in shown],
+        None if said is None else 0,
+        ", ".join(title[j] for j in first + used),
+        None if seen is None else first.index(seen),
+    )
+
+
+def _joined(texts, images, numbers):
+    """Return the points of texts, images and numbers side by side."""
+    parts = [part for part in (texts, images) if part is not None]
+    if not parts:
+        return numbers
+    return np.hstack(parts if numbers is None else [*parts, _scaled(numbers)])
+
+
+def _mostly_numbers(rows, j):
+    return 2 * sum(is_number(row[j]) for _, row in rows) > len(rows)
+
+
+def _ids(rows, key, file):
+    line_of: dict[str, int] = {}
+    for line, row in rows:
+        if not row[key]:
+            raise ValueError(f"{file}, line {line}: the id is empty; complete the row")
+        if line_of.setdefault(row[key], line) != line:
+            raise ValueError(
+                f"{file}, line {line}: the id {row[key]!r} stands on line {line_of[row[key]]} as "
+                "well; ids must be unique"
+            )
+    return list(line_of)

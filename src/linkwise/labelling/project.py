@@ -1,0 +1,122 @@
+"""A data file and its project: opened together, clustered, exported."""
+
+import numpy as np
+
+from linkwise.journal import (
+    Journal,
+    check_data,
+    describe,
+    read_project,
+    read_table,
+    write_labels,
+    write_links,
+    write_log,
+)
+from linkwise.journal.settings import (
+    is_count,
+    is_text,
+    kept_settings,
+    project_settings,
+    settled,
+)
+from linkwise.labelling.items import read_items
+
+RULES = {
+    "id_column": is_text,
+    "columns": lambda value: isinstance(value, list) and all(map(is_text, value)),
+    "text": is_text,
+    "image": is_text,
+    "k": lambda value: is_count(value, 1),
+    "seed": is_count,
+    "standardize": lambda value: isinstance(value, bool),
+}
+KEPT = tuple(RULES)  # settings of a project
+
+
+def settings_of(path, given):
+    """Return the settings to use: those given, else those of the project, else None."""
+    kept, project = project_settings(path, RULES)
+    column = kept["id_column"]
+    if project and project.events and given["id_column"] not in (None, column):
+        named = "row number" if column is None else f"the column {column!r}"
+        raise ValueError(f"{path} names rows by {named}; leave --id out, or begin another project")
+    return settled(given, kept)
+
+
+def check_count(data, n, *, least, k):
+    """Refuse n rows where they are fewer than least, or than clusters are asked for."""
+    rows = f"{data} has {n} row{'s' if n > 1 else ''}"
+    if n < least:
+        raise ValueError(f"{rows}; there is nothing to compare it with")
+    if k is not None and k > n:
+        raise ValueError(f"{rows}, too few for {k} clusters; ask for at most {n} by -k")
+
+
+def _items(data, settings):
+    """Return the Items of a data file, read by the settings of a project."""
+    reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
+    return read_items(data, standardize=bool(settings["standardize"]), **reading)
+
+
+def open_project(data, path, settings, *, least=2):
+    """Return (Items, Journal): the data, and the log of answers about them, made if new.
+
+    Fewer than ``least`` rows are refused.
+    """
+    items = _items(data, settings)
+    check_count(data, len(items.X), least=least, k=settings["k"])
+    described = describe(data, len(items.X), ids=items.ids is not None)
+    journal = Journal(path, data=described, ids=items.ids)
+    try:
+        journal.configure(**settings)
+    except BaseException:
+        journal.close()
+        raise
+    return items, journal
+
+
+def import_table(path, items, journal):
+    """Add a table of links, labels or a log to a project; return what came of it in words."""
+    before = journal.state.n_events
+    try:
+        drafts = read_table(path, journal, ids=items.ids)
+        journal.extend(drafts)
+    except ValueError as error:
+        place = "" if str(error).startswith(str(path)) else f"{path}: "
+        raise ValueError(f"{place}{error}") from error
+    new = journal.state.n_events - before
+    pairs = len(journal.state.pairs)
+    if not new:
+        return f"{path}: nothing new; all of it is in the project already"
+    return f"{path}: {new} event(s) added; {pairs} links count now"
+
+
+def cluster(data, project, path):
+    """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
+    from linkwise.choice import LinkClustering
+
+    settings = kept_settings(project, path, RULES)
+    items = _items(data, settings)
+    check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
+    if len(items.X) == 1:
+        return items, np.zeros(1, dtype=np.intp)
+    model = LinkClustering(settings["k"], random_state=settings["seed"] or 0)
+    links = project.state.constraints()
+    return items, model.fit_predict(items.X, constraints=links, sample_id=items.ids)
+
+
+def export(path, output, *, labels_of=None, log=False):
+    """Write what a project holds to a table; return what was written in words."""
+    project = read_project(path)
+    if labels_of is not None:
+        items, labels = cluster(labels_of, project, path)
+        label_of = {items.name(row): label for row, label in enumerate(labels.tolist())}
+        write_labels(output, labels, items.ids, project.state.cluster_names(label_of))
+        return f"{output}: {len(labels)} rows in {len(set(label_of.values()))} clusters"
+    if log:
+        write_log(output, project)
+        return f"{output}: {len(project.events)} events"
+    write_links(output, project.state)
+    unsure = project.state.counts["unsure"]
+    left_out = f"; {unsure} answer(s) unsure are in the log alone, --log" if unsure else ""
+    return f"{output}: {len(project.state.pairs)} links{left_out}"

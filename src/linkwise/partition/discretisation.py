@@ -1,0 +1,74 @@
+"""From the eigenvectors of a graph to labels: rotation to indicator vectors.
+
+Two ways to turn V (n, k), whose rows point in about k orthogonal directions, into labels:
+
+* Discretisation [1]. With X the unit rows of V, find the rotation R and the indicator matrix N
+  with N_ic = [c = argmax (X R)_i] that agree best: R from the singular vectors of N^T X,
+
+    (1)  N^T X = U w Z^T,   R = Z U^T,   agreement = sum w
+
+  in turn with N until the agreement no longer grows. The first R is made of rows of X that are
+  as orthogonal as possible to each other, starting from a random one; several starts are made.
+* Pivoted QR [2]. k rows as independent as possible are chosen by column-pivoted QR of V^T; the
+  polar factor of these rows is the rotation. No starts, no randomness.
+
+Cost: O(n k^2) a step.
+
+[1] Yu & Shi, Multiclass spectral clustering, ICCV 2003.
+[2] Damle, Minden & Ying, Simple, direct and efficient multi-way spectral clustering, 2018.
+"""
+
+import numpy as np
+from scipy import linalg
+
+from linkwise.partition.k_means import by_appearance, canonical_order
+
+
+def _orthogonal_rows(X, first):
+    """Return k rows of X as columns (k, k), each as orthogonal as possible to those before."""
+    k = X.shape[1]
+    R = np.empty((k, k), dtype=X.dtype)
+    R[:, 0] = X[first]
+    overlap = np.zeros(len(X))
+    for c in range(1, k):
+        overlap += np.abs(X @ R[:, c - 1])
+        R[:, c] = X[np.argmin(overlap)]
+    return R
+
+
+def _rotate(X, R, max_iter):
+    """Return labels and their agreement, Eq. (1), by turns."""
+    agreement = -np.inf
+    labels = np.argmax(X @ R, axis=1)
+    for _ in range(max_iter):
+        N = np.zeros_like(X)
+        N[np.arange(len(X)), labels] = 1
+        U, w, Zt = linalg.svd(N.T @ X)
+        if w.sum() <= agreement * (1 + 1e-9):
+            break
+        agreement = w.sum()
+        labels = np.argmax(X @ (Zt.T @ U.T), axis=1)  # Eq. (1)
+    return labels, agreement
+
+
+def discretise(X, *, n_init=10, max_iter=100, rng):
+    """Return the labels of largest agreement among several starts, [1].
+
+    Parameters
+    ----------
+    X : array (n, k), unit rows
+    """
+    order = canonical_order(X)
+    runs = []
+    for _ in range(n_init):
+        R = _orthogonal_rows(X, order[rng.integers(len(X))])
+        runs.append(_rotate(X, R, max_iter))
+    return by_appearance(max(runs, key=lambda run: run[1])[0])[0]
+
+
+def pivoted_qr(V):
+    """Return labels by pivoted QR, [2]. V (n, k) has orthonormal columns."""
+    k = V.shape[1]
+    _, pivots = linalg.qr(V.T, mode="r", pivoting=True)
+    U, _, Wt = linalg.svd(V[pivots[:k]].T)
+    return by_appearance(np.argmax(np.abs(V @ (U @ Wt)), axis=1))[0]

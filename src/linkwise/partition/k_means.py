@@ -1,0 +1,179 @@
+"""k-means: the best of several k-means++ starts, by scikit-learn's Lloyd iteration.
+
+Beyond a few thousand rows the starts are made on a sample of them, and the best one goes on for
+some Lloyd steps on a sample 15 times as large. A further step on all rows lowered the inertia by
+0.005 to 0.03 % on three generated sets of up to 1,000,000 x 20, so there is none: all rows are read
+once, for their labels.
+
+The random draws of k-means++ pick row numbers, so the same points in another order would start
+elsewhere. The rows are therefore put in an order of their own, by their coordinates, first:
+shuffled data give the same clusters. Labels are numbered by first appearance.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+
+from linkwise.blocks.executors import run_blocks
+from linkwise.blocks.row_sampling import content_sample
+from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
+from linkwise.exceptions import ConvergenceWarning
+
+SAMPLE = 3_000  # rows for the starts, or this many times k
+PER_CLUSTER = 200
+LARGER = 15  # times that sample for the first steps after the starts
+STEPS = 20  # most of them
+AT_REST = 1e-3  # of the spread of the centres
+
+
+class Partition(NamedTuple):
+    labels: np.ndarray  # (n,) int
+    centres: np.ndarray  # (k, m)
+    inertia: float
+
+
+def by_appearance(labels):
+    """Return labels renamed 0, 1, ... in order of first appearance, and the old names so ordered.
+
+    >>> by_appearance(np.array([5, 2, 5, 9]))
+    (array([0, 1, 0, 2]), array([5, 2, 9]))
+    """
+    names, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return rank[inverse], names[order]
+
+
+def canonical_order(Z):
+    """Return a permutation of the rows that depends on their coordinates alone."""
+    return np.lexsort(Z.T[::-1])
+
+
+def sample_size(k):
+    """Return the number of rows on which starts are made."""
+    return max(SAMPLE, PER_CLUSTER * k)
+
+
+def best_starts(samples, k, *, n_init, seed):
+    """Return for each sample the centres (k, m) of the best of ``n_init`` starts on it."""
+
+    def best(Z):
+        model = KMeans(k, n_init=n_init, random_state=seed)
+        return model.fit(Z[canonical_order(Z)]).cluster_centers_
+
+    with warnings.catch_warnings():  # said again by `kmeans`, with what to do
+        warnings.simplefilter("ignore", SklearnConvergenceWarning)
+        return list(run_blocks(best, samples))
+
+
+def assign(Z, centres):
+    """Return the nearest centre of every row, and the squared distance to it less |z|^2."""
+    D = Z @ (-2 * centres.T)
+    D += np.einsum("ij,ij->i", centres, centres)
+    labels = np.argmin(D, axis=1)
+    return labels, D[np.arange(len(D)), labels]
+
+
+def lloyd_step(Z, centres):
+    """Return the means of the rows nearest to each centre."""
+    k, m = centres.shape
+
+    def sums(part):
+        rows = read_block(Z, part)
+        labels = assign(rows, centres)[0]
+        members = sparse.csc_array(
+            (np.ones(len(rows), rows.dtype), labels, np.arange(len(rows) + 1)), (k, len(rows))
+        )
+        return members @ rows, np.bincount(labels, minlength=k)
+
+    total, count = np.zeros((k, m)), np.zeros(k)
+    for more_total, more_count in run_blocks(sums, row_blocks(Z.shape[0], max(m, k))):
+        total, count = total + more_total, count + more_count
+    means = np.divide(
+        total, count[:, None], out=centres.astype(np.float64), where=count[:, None] > 0
+    )
+    return means.astype(centres.dtype)
+
+
+def polish(Z, centres, steps):
+    """Return centres after at most ``steps`` Lloyd steps."""
+    spread = np.sqrt(np.var(centres, axis=0).sum())
+    for _ in range(steps):
+        old = centres
+        centres = lloyd_step(Z, old)
+        if np.sqrt(((centres - old) ** 2).sum(axis=1).max()) <= AT_REST * spread:
+            break
+    return centres
+
+
+def label_rows(Z, centres, out):
+    """Write the nearest centre of every row to ``out``, numbered by first appearance.
+
+    Returns the centres in that order, without those that nobody is nearest to, and the inertia.
+    """
+    n, k = Z.shape[0], len(centres)
+    parts = row_blocks(n, max(Z.shape[1], k))
+    rank = np.full(k, -1, dtype=out.dtype)
+    found, inertia = 0, 0.0
+
+    def nearest(part):
+        rows = read_block(Z, part)
+        labels, less = assign(rows, centres)
+        return labels, less.sum(dtype=np.float64) + np.einsum("ij,ij->", rows, rows)
+
+    labels = run_blocks(nearest, parts, label="labels", total=n)
+    for part, (block, more) in zip(parts, labels, strict=True):
+        inertia += float(more)
+        if found < k:
+            new = by_appearance(block)[1]
+            new = new[rank[new] < 0]
+            rank[new] = found + np.arange(len(new))
+            found += len(new)
+        write_block(out, part, rank[block])
+    return centres[np.argsort(rank, kind="stable")[k - found :]], inertia
+
+
+def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
+    """Return the partition of least inertia among ``n_init`` starts.
+
+    Parameters
+    ----------
+    Z : array (n, m), or rows computed when asked for (`blocks.LazyRows`)
+    k : int <= n
+    start : centres (k, m) to go on from instead, or None
+    sample : function (size) -> row numbers, or None for `content_sample`
+    rng : numpy Generator
+    out : int array (n,) to write the labels to, or None
+    """
+    n = Z.shape[0]
+    size = sample_size(k)
+    if n > size:
+        larger = content_sample(Z, LARGER * size, rng) if sample is None else sample(LARGER * size)
+        larger = take_rows(Z, larger)
+    else:
+        larger = np.asarray(Z)
+    if start is None:
+        seed = int(rng.integers(2**31 - 1))
+        few = larger[:: max(1, len(larger) // size)]
+        (start,) = best_starts([few], k, n_init=n_init, seed=seed)
+    centres = polish(larger, start, STEPS)
+    labels = np.empty(n, dtype=np.int64) if out is None else out
+    centres, inertia = label_rows(Z, centres, labels)
+    if len(centres) < k:
+        warnings.warn(
+            f"only {len(centres)} of {k} clusters found: the points, or what the constraints make "
+            "of them, have no more distinct positions; ask for fewer clusters",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Partition(labels, centres, inertia)
+
+
+def nearest_centre(Z, centres):
+    """Return the number of the nearest centre for every row of Z."""
+    return assign(Z, centres)[0]

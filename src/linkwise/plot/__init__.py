@@ -1,0 +1,5 @@
+"""Pictures. Needs matplotlib, which comes with the extra ``plot``."""
+
+from linkwise.plot.maps import INK, PALETTE, colours, draw_map, pyplot
+
+__all__ = ["INK", "PALETTE", "colours", "draw_map", "pyplot"]

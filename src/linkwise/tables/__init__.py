@@ -1,0 +1,1 @@
+"""Tables of points and labels in files."""

@@ -1,0 +1,40 @@
+"""A session of labelling in a terminal, from its start to its end."""
+
+import os
+import shlex
+
+from linkwise.journal import default_project
+from linkwise.labelling.project import open_project
+from linkwise.terminal.dialogue import Desk, label
+from linkwise.terminal.keys import open_keys
+from linkwise.terminal.screen import Screen
+
+
+def label_in_terminal(data, path, settings, *, stdin=None, stdout=None):
+    """Ask about the rows of a data file until the person has finished; return the exit code."""
+    screen = Screen(stdout)
+    items, journal = open_project(data, path, settings)
+    with journal:
+        screen.say(f"{data}: {len(items.X)} rows, clustered by {items.used}; one moment ...")
+        desk = Desk(items, journal, n_clusters=settings["k"], seed=settings["seed"] or 0)
+        code = 0
+        try:
+            label(desk, screen, open_keys(stdin), title=os.path.basename(path))
+        except KeyboardInterrupt:
+            screen.write("\n")
+            code = 130
+        if desk.question() is None:
+            screen.say("Nothing is left to ask.")
+        say_goodbye(screen, journal.state, data, path)
+    return code
+
+
+def say_goodbye(screen, state, data, path):
+    """Tell what is saved, and what can be done with it."""
+    counts = ", ".join(f"{number} {word}" for word, number in state.counts.items())
+    screen.say(f"Saved in {path}: {sum(state.counts.values())} answers ({counts}).")
+    elsewhere = [] if path == default_project(data) else ["--project", path]
+    go_on = shlex.join(["linkwise", "label", data, *elsewhere, "--terminal"])
+    clusters = shlex.join(["linkwise", "export", path, "--labels", data, "-o", "labels.csv"])
+    screen.say(f"To go on: {go_on}", wrap=False)
+    screen.say(f"For the clusters: {clusters}", wrap=False)
