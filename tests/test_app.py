@@ -102,7 +102,7 @@ def test_only_what_is_ours_reaches_a_handler(stub):
         on_get = [h for h in headers if h[0] not in ("Content-Type", "Content-Length")]
         typed = ("Sec-Fetch-Site", "none")  # which a GET may be
         right = {HOST, COOKIE} <= set(on_get) <= {HOST, COOKIE, FROM_US, typed}
-        for path in ("/", "/api/state", "/api/labels", "/static/label.js"):
+        for path in ("/", "/api/state", "/api/labels", "/static/label/page.js"):
             status = stub.client.request("GET", path, on_get).status
             assert (status == 200) == right, (name, path)
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD", "X"):
@@ -132,7 +132,7 @@ def test_the_launch_token_works_once_and_its_cookie_is_out_of_reach():
 
 
 def test_every_answer_has_a_strict_policy(stub):
-    for path in ("/", "/api/state", "/static/label.js", "/nothing"):
+    for path in ("/", "/api/state", "/static/label/page.js", "/nothing"):
         reply = stub.get(path)
         policy = reply.header("content-security-policy")
         assert "default-src 'none'" in policy
@@ -148,7 +148,13 @@ def test_every_answer_has_a_strict_policy(stub):
 
 
 def test_no_path_of_a_request_is_a_path_on_the_disk(stub):
-    for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/static/x", "/data.csv"):
+    for path in (
+        "/static/../server.py",
+        "/static/%2e%2e/server.py",
+        "/static/x",
+        "/static/label/main.html",
+        "/data.csv",
+    ):
         assert stub.get(path).status == 404
 
 

@@ -186,11 +186,21 @@ def test_the_picture_is_made_anew_for_the_page(page):
 
 
 def test_only_named_files_are_given(page):
-    for path in ("/", "/static/segment.js", "/static/segment.css", "/static/api.js"):
+    for path in (
+        "/",
+        "/static/segment/page.js",
+        "/static/segment/page.css",
+        "/static/shared/api.js",
+    ):
         reply = page.get(path)
         assert reply.status == 200
         assert "script-src 'self'" in reply.header("content-security-policy")
-    for path in ("/api/export/mask.exe", "/api/export/../two.png", "/static/label.js", "/two.png"):
+    for path in (
+        "/api/export/mask.exe",
+        "/api/export/../two.png",
+        "/static/label/page.js",
+        "/two.png",
+    ):
         assert page.get(path).status == 404
     assert page.client.request("GET", "/api/mask", [("Host", f"127.0.0.1:{PORT}")]).status == 401
 

@@ -21,20 +21,10 @@ from starlette.responses import JSONResponse, Response
 
 from linkwise.app.display import FIELDS, find, lines, listed, view
 from linkwise.app.news import event_route
-from linkwise.app.server import api_routes, static_routes
+from linkwise.app.server import api_routes
+from linkwise.app.static_files import static_routes
 from linkwise.labelling.images import image_file, kind_of
 
-STATIC = [
-    "label.html",
-    "label.js",
-    "map.js",
-    "webgl.js",
-    "canvas.js",
-    "api.js",
-    "colours.js",
-    "label.css",
-    "icon.svg",
-]
 FILES = ("/api/import",)
 ROWS = 200  # of a list
 
@@ -172,4 +162,4 @@ def label_routes(hub):
         "answer": answer, "undo": step("undo"), "redo": step("redo"), "correct": correct,
         "count": count, "mode": mode, "import": imported,
     }  # fmt: skip
-    return [*static_routes(STATIC, index="label.html"), *api_routes(gets, posts)]
+    return [*static_routes("label"), *api_routes(gets, posts)]

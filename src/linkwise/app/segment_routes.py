@@ -24,14 +24,14 @@ from starlette.responses import JSONResponse, Response
 from linkwise.app.news import Watched, event_route
 from linkwise.app.routes import command
 from linkwise.app.security import check_host
-from linkwise.app.server import api_routes, serve, static_routes
+from linkwise.app.server import api_routes, serve
+from linkwise.app.static_files import static_routes
 from linkwise.segment.colour import working_shape
 from linkwise.segment.masks import PALETTE, encoded
 from linkwise.segment.picture import pillow
 from linkwise.segment.project import open_project, segmenter_of, strokes_of
 from linkwise.segment.strokes import COLOURS, checked_stroke, values_of
 
-STATIC = ["segment.html", "segment.js", "segment.css", "api.js", "icon.svg"]
 SCREEN = 3_000_000  # pixels of the picture on the page
 EXPORTS = ("mask.png", "mask.npy", "strokes.json")
 
@@ -176,7 +176,7 @@ def segment_routes(easel):
         "export/{name}": export,
     }  # fmt: skip
     posts = {"stroke": stroke, "undo": step("undo"), "redo": step("redo"), "count": count}
-    return [*static_routes(STATIC, index="segment.html"), *api_routes(gets, posts)]
+    return [*static_routes("segment"), *api_routes(gets, posts)]
 
 
 def segment_in_browser(image, path, settings, *, host=None, port=None, token=None, browser=True):

@@ -2,8 +2,7 @@
 
 `serve` is the whole of it: it binds a port, prints the address with its launch token, opens the
 browser, and runs until Ctrl-C. `application` makes the same for tests. A page is a list of
-Starlette routes; its static files are named one by one, so that no path of a request ever becomes a
-path on the disk.
+Starlette routes.
 """
 
 import errno
@@ -12,20 +11,12 @@ import socket
 import sys
 import webbrowser
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from threading import Timer
 from typing import Any
 
 from linkwise.app.security import Door, Guard, Kept, check_host, keep, recall
 from linkwise.exceptions import MissingExtra
 from linkwise.journal import NotSaved
-
-KINDS = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 
 
 def need_starlette():
@@ -35,30 +26,6 @@ def need_starlette():
         import uvicorn  # noqa: F401
     except ImportError:
         raise MissingExtra("starlette and uvicorn", "app") from None
-
-
-def static_routes(names, *, index):
-    """Return routes for files of the package: each at /static/NAME, and one of them at /.
-
-    Parameters
-    ----------
-    names : list of str, files in app/static
-    index : str, the one that is the page
-    """
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    folder = files("linkwise.app") / "static"
-
-    def route(path, name):
-        kind = KINDS[name[name.rindex(".") :]]
-
-        def handler(request):
-            return Response((folder / name).read_bytes(), media_type=kind)
-
-        return Route(path, handler)
-
-    return [route("/", index), *(route(f"/static/{name}", name) for name in names if name != index)]
 
 
 def api_routes(gets, posts):
@@ -179,7 +146,7 @@ def serve(
 
     Parameters
     ----------
-    routes : list of starlette Route; see `static_routes`
+    routes : list of starlette Route; see `static_files`
     project : str, the project file; key and port are kept for it
     title : str, what is served, for the line on the terminal
     host, port, token : where to listen, and a token if other machines may come; see `Door`

@@ -1,6 +1,6 @@
 // The page of a picture. Strokes are kept by the program, in pixels of the picture; the page draws
 // what it is told, and the stroke that is being drawn.
-import { Line, Refused, numbers } from "./api.js";
+import { Line, Refused, numbers } from "../shared/api.js";
 
 const $ = (id) => document.getElementById(id);
 const stage = $("stage"), sheet = $("sheet"), overlay = $("regions"), canvas = $("strokes");

@@ -1,6 +1,6 @@
 // The label page: shows what the program says, and sends what the person does. Texts of the data only
 // ever become text nodes.
-import { Line, Refused, get, numbers, upload } from "./api.js";
+import { Line, Refused, get, numbers, upload } from "../shared/api.js";
 import { hex } from "./colours.js";
 import { MapView } from "./map.js";
 
