@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 
 from linkwise.blocks import LazyRows, Threads, executor, limits, open_rows, row_blocks, run_blocks
 from linkwise.blocks.cost import check_cost, parse_size
@@ -108,6 +109,17 @@ def test_a_sample_does_not_depend_on_the_order_of_the_rows(rng):
     other = content_sample(X[p], 100, np.random.default_rng(0))
     assert_array_equal(mine, p[other])
     assert len(set(mine)) == 100
+
+
+def test_sparse_rows_are_read_taken_and_sampled_like_dense_ones(rng):
+    X = rng.standard_normal((500, 6)) * (rng.random((500, 6)) < 0.5)
+    S = sparse.csr_array(X)
+    rows = content_sample(X, 40, np.random.default_rng(0))
+    assert_array_equal(content_sample(S, 40, np.random.default_rng(0)), rows)
+    assert_array_equal(take_rows(S, rows).toarray(), X[rows])
+    assert_array_equal(take_rows(sparse.csc_matrix(X), rows).toarray(), X[rows])
+    assert take_rows(S, rows, np.float32).dtype == np.float32
+    assert_array_equal(read_block(S, slice(3, 9)).toarray(), X[3:9])
 
 
 def test_repeated_rows_are_sampled_as_often_as_they_occur():

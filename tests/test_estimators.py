@@ -27,6 +27,7 @@ from linkwise import (
     FlexibleSpectralClustering,
     InfeasibleConstraints,
     KernelKMeans,
+    LinkClustering,
     OptimalKernelKMeans,
     PropagatedSpectralClustering,
     SignedSpectralClustering,
@@ -307,6 +308,69 @@ def test_grid_search_slices_points_ids_and_pairs_together(Estimator, iris):
     assert search.cv_results_["split0_test_score"][1] == pytest.approx(score)
     whole = clone(search.best_estimator_).fit(X, constraints=links, sample_id=ids)
     assert_array_equal(search.best_estimator_.labels_, whole.labels_)
+
+
+ROWS = sample_pairs(np.repeat([0, 1, 2], 50), 20, random_state=0)
+NOT_LABELS = {
+    "Constraints": ROWS,
+    "no Constraints": Constraints(),
+    "two lists": ([(0, 1)], [(0, 2)]),
+    "one list": ([], [(0, 1)]),
+    "dict": {"cannot_link": [(0, 1)]},
+    "rows": [(0, 1, "must"), (1, 2, "cannot")],
+    "array": np.stack(ROWS.arrays()[:3], axis=1),
+    "weighted array": np.stack(ROWS.arrays(), axis=1),
+    "columns": {"id_a": [0], "id_b": [1], "kind": ["must"]},
+    "frame": pd.DataFrame(list(ROWS), columns=["id_a", "id_b", "kind", "weight"]),
+    "matrix": ROWS.matrix(150),
+}
+
+
+@pytest.mark.parametrize("name", [*linkwise.estimators.__all__, "LinkClustering"])
+@pytest.mark.parametrize("form", NOT_LABELS)
+def test_constraints_in_the_place_of_y_are_refused(name, form, iris):
+    model = getattr(linkwise, name)()
+    for method in ("fit", "fit_predict", "fit_transform"):
+        if hasattr(model, method):
+            with pytest.raises(TypeError, match=r"y is a .*: pass them as constraints="):
+                getattr(model, method)(iris[0], NOT_LABELS[form])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        None,
+        [0, 1] * 75,
+        ("must", "cannot") * 75,
+        np.repeat([1, -1], 75),
+        np.repeat([[1.0], [2.0]], 75, axis=0),
+        np.eye(3)[np.repeat([0, 1, 2], 50)],
+        np.eye(3, dtype=int)[np.full(150, 2)],
+        np.random.default_rng(0).standard_normal((150, 3)),
+        pd.Series(["a", "b"] * 75),
+        pd.DataFrame({"kind": [1, -1] * 75}),
+        sparse.eye_array(150).tocsr(),
+    ],
+    ids=str,
+)
+def test_any_other_y_is_ignored(y, iris):
+    plain = COPKMeans(3, random_state=0).fit_predict(iris[0])
+    assert_array_equal(COPKMeans(3, random_state=0).fit_predict(iris[0], y), plain)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_fitted_sparse_rows_are_recognised_whatever_their_indices(index, rng):
+    X = sparse.random_array((40, 9), density=0.4, rng=rng, format="csr")
+    again = X[::-1]
+    again.indices, again.indptr = again.indices.astype(index), again.indptr.astype(index)
+    assert_array_equal(match_rows(X, again), np.arange(40)[::-1])
+    assert_array_equal(match_rows(again, X), np.arange(40)[::-1])
+
+
+def test_many_sparse_points_are_learnt_from_a_sample(rng):
+    X = rng.standard_normal((3400, 6)) + np.repeat([[0.0], [6.0]], 1700, axis=0)
+    model = LinkClustering(2, random_state=0).fit(sparse.csr_array(X))
+    assert adjusted_rand_index(model.labels_, np.repeat([0, 1], 1700)) > 0.95
 
 
 def test_row_numbers_inside_cross_validation_are_refused(iris):

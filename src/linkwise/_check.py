@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from linkwise.blocks.cost import check_cost
 from linkwise.constraints import as_constraints
+from linkwise.constraints.convert import looks_like_constraints
 from linkwise.exceptions import ConstraintWarning
 
 DENSE_PRODUCTS = 20_000.0  # flops an entry: some hundreds of products, bound by memory
@@ -26,6 +27,15 @@ def check_points(estimator, X, *, reset=True, sparse_ok=True):
         ensure_min_samples=2 if reset else 1,
     )
     return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def check_y(y):
+    """Refuse constraints in the place of y, which estimators ignore."""
+    if looks_like_constraints(y):
+        raise TypeError(
+            f"y is a {type(y).__name__} of constraints, but fit ignores y: pass them as "
+            "constraints="
+        )
 
 
 def check_affinity(W, *, square, nonnegative):

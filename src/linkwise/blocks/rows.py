@@ -1,9 +1,9 @@
 """Where rows come from.
 
-Rows are anything with ``shape`` (n, d), ``dtype`` and row slicing: an array, a memory-mapped file,
-a data set in HDF5 or Zarr, rows computed when asked for. Blocks of them are read as arrays; the
-pages of a memory-mapped file are given back after each, so that a file larger than memory can be
-worked through.
+Rows are anything with ``shape`` (n, d), ``dtype`` and row slicing: an array, a csr_array, a
+memory-mapped file, a data set in HDF5 or Zarr, rows computed when asked for. Blocks of them are
+read as arrays (sparse ones as sparse arrays). The pages of a memory-mapped file are given back
+after each block, so that a file larger than memory can be worked through.
 """
 
 import mmap
@@ -73,8 +73,10 @@ def _give_back(X, rows=None):
 
 
 def read_block(X, part, dtype=None):
-    """Return the rows of a slice as an array of its own."""
+    """Return the rows of a slice as an array of its own; sparse rows stay sparse."""
     rows = X[part]
+    if sparse.issparse(rows):
+        return rows if dtype is None else rows.astype(dtype)
     if isinstance(X, np.memmap):
         block = np.array(rows, dtype=dtype)
         _give_back(X, rows)
@@ -90,8 +92,14 @@ def write_block(out, part, values):
 
 
 def take_rows(X, rows, dtype=None):
-    """Return listed rows; a file is read in its own order, each row once."""
+    """Return listed rows, an array, or a csr_array where X is sparse.
+
+    A file is read in its own order, each row once.
+    """
     rows = np.asarray(rows)
+    if sparse.issparse(X):
+        found = sparse.csr_array(X)[rows]
+        return found if dtype is None else found.astype(dtype)
     if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
         return np.asarray(X[rows], dtype=dtype)
     unique, place = np.unique(rows, return_inverse=True)

@@ -5,7 +5,6 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from scipy.special import softmax
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -155,7 +154,7 @@ class LinkClustering(InductiveClusterer):
             rows = np.union1d(touched, content_sample(X, effort.rows - len(touched), rng))
         if not np.array_equal(rows, self._rows):
             self._rows = rows
-            sample = X[rows] if sparse.issparse(X) else take_rows(X, rows)
+            sample = take_rows(X, rows)
             self._views = views.views(sample, kinds=effort.views, seed=self._seed)
             self._learners = learners.make_learners(self._views, effort.learners, self._seed)
 

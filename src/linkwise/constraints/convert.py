@@ -1,4 +1,4 @@
-"""Accept whatever is obviously constraints."""
+"""Recognise and convert the other forms in which users write constraints."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from linkwise.constraints.ids import as_array
+from linkwise.constraints.pair_tables import is_header
 from linkwise.constraints.pairs import Constraints
 
 ACCEPTED = (
@@ -53,3 +54,21 @@ def as_constraints(constraints):
         raise TypeError(f"{ACCEPTED}; got a {type(constraints).__name__} of shape {rows.shape}")
     hint = "; a file is read by Constraints.read(path)" if isinstance(constraints, str) else ""
     raise TypeError(f"{ACCEPTED}; got {type(constraints).__name__}{hint}")
+
+
+def looks_like_constraints(value):
+    """Tell whether a value can only be meant as constraints, not as one label per row.
+
+    >>> looks_like_constraints(([(0, 5)], [(0, 9)])), looks_like_constraints([0, 1, 1])
+    (True, False)
+    """
+    if value is None or isinstance(value, Constraints):
+        return value is not None
+    if isinstance(value, Mapping) or hasattr(value, "columns"):
+        names = list(getattr(value, "columns", value))
+        if names and (set(map(str, names)) <= PARTS or is_header(names)):
+            return True
+    try:
+        return bool(as_constraints(value))
+    except (TypeError, ValueError):
+        return False

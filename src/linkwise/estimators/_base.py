@@ -16,6 +16,7 @@ from linkwise._check import (
     check_n_clusters,
     check_no_weights,
     check_points,
+    check_y,
 )
 from linkwise.blocks.label_files import new_labels
 from linkwise.blocks.rows import is_external, open_rows
@@ -30,10 +31,11 @@ def _keys(X):
     """Return one comparable key per row, equal exactly for equal rows."""
     if sparse.issparse(X):
         X = X.copy()
+        X.sum_duplicates()
         X.eliminate_zeros()
-        X.sort_indices()
+        columns = X.indices.astype(np.int64)  # equal rows may come with int32 or int64 indices
         starts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in starts]
+        keys = [columns[a:b].tobytes() + X.data[a:b].tobytes() for a, b in starts]
         return np.array(keys, dtype=object)
     X = np.ascontiguousarray(X + 0.0)  # -0.0 becomes 0.0
     return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
@@ -89,6 +91,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             any object with ``shape``, ``dtype`` and row slicing: with ``affinity="anchors"`` it is
             read in blocks and need not fit in memory.
         y : ignored
+            Constraints in its place are refused: pass them as ``constraints=``.
         constraints : Constraints, or what `as_constraints` accepts, or None
             Pairs that belong together or apart.
         sample_id : array (n_samples,) or None
@@ -101,6 +104,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
+        check_y(y)
         X = self._check_X(X)
         self._check_clusters(X.shape[0])
         given, links = self._check_links(constraints, X.shape[0], sample_id)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._check import check_constraints, check_memory, check_points
+from linkwise._check import check_constraints, check_memory, check_points, check_y
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
 from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits
 from linkwise.exceptions import ConstraintWarning
@@ -33,6 +33,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ----------
         X : array or data frame (n_samples, n_features)
         y : ignored
+            Constraints in its place are refused: pass them as ``constraints=``.
         constraints : Constraints, or what `as_constraints` accepts, or None
             Pairs that belong together or apart.
         sample_id : array (n_samples,) or None
@@ -43,6 +44,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self
         """
         self._validate_params()
+        check_y(y)
         X = check_points(self, X, sparse_ok=self._traits.sparse)
         given, links = check_constraints(
             constraints, len(X), sample_id, on_conflict=self.on_conflict

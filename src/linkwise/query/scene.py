@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.row_sampling import content_sample
-from linkwise.blocks.rows import row_blocks
+from linkwise.blocks.rows import row_blocks, take_rows
 from linkwise.choice import counting
 from linkwise.choice.starts import plain_partitions
 from linkwise.class_models import learners, views
@@ -51,7 +51,7 @@ class Scene:
             rng = np.random.default_rng([seed, 1])
             whole = self.n <= MOST
             self.core = np.arange(self.n) if whole else np.sort(content_sample(X, MOST, rng))
-            self.views = views.views(X[self.core], kinds=VIEWS, seed=seed)
+            self.views = views.views(take_rows(X, self.core), kinds=VIEWS, seed=seed)
             last = self.views[-1]
             self.features = last.X if whole else self._seen(X, last)
             self.learners: list = []
