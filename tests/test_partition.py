@@ -72,6 +72,18 @@ def test_no_cluster_is_left_empty(rng):
     assert len(np.unique(labels)) == 6
 
 
+def test_without_moves_passes_end_where_every_point_is_in_its_nearest_cluster(rng):
+    X = rng.standard_normal((60, 3))
+    start = rng.integers(4, size=60)
+    options = {"n_init": 0, "starts": [start], "rng": rng}
+    labels, _, J, _ = kernel_kmeans(X @ X.T, 4, moves=False, **options)
+    centres = np.stack([X[labels == c].mean(axis=0) for c in range(4)])
+    squared = ((X[:, None] - centres) ** 2).sum(axis=2)
+    assert_array_equal(labels, squared.argmin(axis=1))
+    assert_allclose(J, squared.min(axis=1).sum())
+    assert kernel_kmeans(X @ X.T, 4, **options).objective <= J + 1e-9
+
+
 def test_kernel_kmeans_does_not_depend_on_the_order_of_the_points(rng):
     X = rng.standard_normal((60, 5))
     K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(-1))

@@ -1,4 +1,4 @@
-"""The command line: fit, check, label, export, segment, methods, demo, bench, datasets.
+"""The command line: fit, check, label, export, segment, methods, demo, datasets.
 
 Exit codes: 0, 2 a wrong command line, 3 wrong data, 4 links that cannot all hold (--strict).
 NumPy is imported inside the commands, so that --help and --version are quick.
@@ -9,13 +9,27 @@ import os
 import sys
 import warnings
 
-from linkwise.cli.arguments import parser
+from linkwise.cli.arguments import Parser, parser, whole
+from linkwise.cli.methods import METHODS, TRANSFORMERS
 from linkwise.cli.output import UsageError, reason, say
 from linkwise.exceptions import InfeasibleConstraints, MissingExtra
 
+__all__ = ["METHODS", "TRANSFORMERS", "Parser", "UsageError", "main", "run_command", "whole"]
+
 
 def main(argv=None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command of linkwise and return its exit code."""
+    return run_command(parser(), argv)
+
+
+def run_command(parser, argv=None) -> int:
+    """Run the command that a command line names and return its exit code.
+
+    Parameters
+    ----------
+    parser : Parser whose commands set ``run``, a function of the arguments that returns the code
+    argv : list of str, or None for the command line of this process
+    """
     if sys.stderr is None:  # closed: print would take stdout instead
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
@@ -29,7 +43,7 @@ def main(argv=None) -> int:
             warnings.simplefilter("default", UserWarning)
             warnings.simplefilter("default", RuntimeWarning)
             warnings.showwarning = lambda message, *_, **__: say("warning", message)
-            args = parser().parse_args(argv)
+            args = parser.parse_args(argv)
             code = args.run(args)
         sys.stdout.flush()
         return code

@@ -2,6 +2,7 @@
 
 from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
 from linkwise.embedding.flexible import Flexible, flexible_embedding, flexible_problem
+from linkwise.embedding.projections import constrained_lpp, constrained_pca, principal_axes
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import (
     Basis,
@@ -18,10 +19,13 @@ __all__ = [
     "Flexible",
     "additive_basis",
     "anchored_basis",
+    "constrained_lpp",
+    "constrained_pca",
     "extend",
     "flexible_embedding",
     "flexible_problem",
     "mix_constraints",
+    "principal_axes",
     "spectral_basis",
     "spectral_embedding",
     "two_way_labels",

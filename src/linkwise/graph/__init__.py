@@ -8,7 +8,7 @@ from linkwise.graph.affinity import (
     build_affinity,
     squared_distances,
 )
-from linkwise.graph.anchors import AnchorAffinity, AnchoredMatrix
+from linkwise.graph.anchors import AnchorAffinity, AnchoredMatrix, choose_anchors, gram
 from linkwise.graph.laplacians import balanced_components, degrees, laplacian, normalise
 from linkwise.graph.neighbours import Neighbours, nearest_neighbours, neighbour_recall
 from linkwise.graph.weights import gaussian, local_scaling, median_scale, resolve_sigma, symmetrise
@@ -23,8 +23,10 @@ __all__ = [
     "Rows",
     "balanced_components",
     "build_affinity",
+    "choose_anchors",
     "degrees",
     "gaussian",
+    "gram",
     "laplacian",
     "local_scaling",
     "median_scale",

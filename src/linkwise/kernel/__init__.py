@@ -8,7 +8,7 @@ from linkwise.kernel.optimal_kernel import Mixture, fit_mixture, mixture_kernel,
 from linkwise.kernel.propagation import Propagated, propagate, propagate_core
 from linkwise.kernel.propagation_edges import GaussianKernel, propagate_edges
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
-from linkwise.kernel.spectral_regularization import fit_matrix, matrix_root
+from linkwise.kernel.spectral_regularization import diagonal_errors, fit_matrix, matrix_root
 
 __all__ = [
     "GaussianKernel",
@@ -16,6 +16,7 @@ __all__ = [
     "Mixture",
     "Propagated",
     "anchor_judgement",
+    "diagonal_errors",
     "diagonal_terms",
     "diffuse",
     "fit_matrix",

@@ -87,6 +87,12 @@ def _sums(problem, labels, k):
     return G, S, np.bincount(labels, weights=problem.mass, minlength=k)
 
 
+def _objective(problem, S, V):
+    """Return J, Eq. (3)."""
+    own = np.sum(problem.diagonal / problem.mass)
+    return float(own - np.sum(S / np.where(V > 0, V, 1)))
+
+
 def _distances(problem, G, S, V):
     """Return d of Eq. (2), (n, k). An empty cluster is infinitely far."""
     mass = problem.mass[:, None]
@@ -152,7 +158,13 @@ def _single_moves(problem, labels, k):
         V[a], V[b] = V[a] - mass[i], V[b] + mass[i]
         size[a], size[b] = size[a] - 1, size[b] + 1
         labels[i] = b
-    return labels, float(np.sum(diagonal / mass) - np.sum(S / np.where(V > 0, V, 1)))  # Eq. (3)
+    return labels, _objective(problem, S, V)
+
+
+def _as_found(problem, labels, k):
+    """Return the labels as they are, and their J."""
+    _, S, V = _sums(problem, labels, k)
+    return labels, _objective(problem, S, V)
 
 
 class Groups(NamedTuple):
@@ -213,7 +225,18 @@ def _start(problem, groups, k, rng, *, greedy):
 
 
 def kernel_kmeans(
-    K, k, *, R=None, mass=None, groups=None, starts=(), n_init=10, max_iter=100, shift=0.0, rng
+    K,
+    k,
+    *,
+    R=None,
+    mass=None,
+    groups=None,
+    starts=(),
+    n_init=10,
+    max_iter=100,
+    moves=True,
+    shift=0.0,
+    rng,
 ):
     """Return the partition of least J, Eq. (3), among several starts.
 
@@ -228,6 +251,8 @@ def kernel_kmeans(
     starts : labels (n,) to start from as well
     n_init : int; the first start is the deterministic one, the others are drawn
     max_iter : int, passes a start
+    moves : bool
+        Whether single points move after the passes, Eq. (5). False is the algorithm of [1].
     shift : float, times the mass, added to the diagonal of A. Large values guarantee that J falls
         at every pass but freeze the partition at its start.
     rng : numpy Generator
@@ -249,7 +274,8 @@ def kernel_kmeans(
         else:
             labels = _fill_empty(starts[start - n_init], np.zeros((n, k)), k)
         labels, n_iter, settled = _lloyd(problem, labels, k, max_iter)
-        runs.append((*_single_moves(problem, labels, k), n_iter, settled))
+        finish = _single_moves if moves else _as_found
+        runs.append((*finish(problem, labels, k), n_iter, settled))
     labels, J, n_iter, settled = min(runs, key=lambda run: run[1])
     if not settled:
         warnings.warn(

@@ -152,6 +152,11 @@ def advance(state):
     return state.memo["cobras"]
 
 
+def cobras_labels(state):
+    """Return the partition of COBRAS itself, (n,), as far as the answers carry it."""
+    return advance(state).procedure.labels(state.scene.n)
+
+
 def super_instances(state, n):
     """Return the pair that COBRAS asks next; it knows of one at a time."""
     pair = advance(state).pair

@@ -6,13 +6,15 @@ edge), segmenter (the whole), masks (files for other programs), project (strokes
 """
 
 from linkwise.segment.assign import covariance, regions
-from linkwise.segment.masks import write_mask
+from linkwise.segment.colour import lab
+from linkwise.segment.masks import PALETTE, write_mask
 from linkwise.segment.picture import read_picture
 from linkwise.segment.segmenter import Regions, Segmenter
 from linkwise.segment.slic import Pieces, enlarge, superpixels
-from linkwise.segment.strokes import Stroke, checked_stroke, read_strokes
+from linkwise.segment.strokes import Stroke, checked_stroke, painted, read_strokes, values_of
 
 __all__ = [
+    "PALETTE",
     "Pieces",
     "Regions",
     "Segmenter",
@@ -20,9 +22,12 @@ __all__ = [
     "checked_stroke",
     "covariance",
     "enlarge",
+    "lab",
+    "painted",
     "read_picture",
     "read_strokes",
     "regions",
     "superpixels",
+    "values_of",
     "write_mask",
 ]
