@@ -33,7 +33,7 @@ from linkwise.cli import main
 from linkwise.journal import HAND, read_project
 from linkwise.journal.events import rows_of
 from linkwise.labelling.project import export
-from linkwise.tables.points import read_links
+from linkwise.tables import read_links
 
 HOST = ("Host", f"127.0.0.1:{PORT}")
 COOKIE = ("Cookie", f"linkwise_{PORT}={KEY}")

@@ -15,10 +15,10 @@ SOURCE = Path(linkwise.__file__).parent
 ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
-    "exceptions", "_files", "blocks", "linalg", "constraints", "graph", "kernel", "embedding",
-    "partition", "evaluate", "_check", "estimators", "class_models", "choice", "query", "saving",
-    "journal", "datasets", "plot", "tables", "segment", "labelling", "terminal", "app", "cli",
-    "__main__",
+    "exceptions", "_wording", "_files", "blocks", "linalg", "constraints", "graph", "kernel",
+    "embedding", "partition", "evaluate", "_check", "estimators", "class_models", "choice", "query",
+    "saving", "journal", "datasets", "plot", "tables", "segment", "labelling", "terminal", "app",
+    "cli", "__main__",
 ]  # fmt: skip
 
 

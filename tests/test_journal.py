@@ -41,13 +41,13 @@ from linkwise.journal import (
     replay,
     representatives,
     splitting,
-    write_labels,
     write_links,
     write_log,
 )
 from linkwise.journal import file as project_file
 from linkwise.journal.events import KINDS, checked_body
 from linkwise.journal.exports import inert, restored
+from linkwise.tables import write_labels
 
 N = 12
 MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # thousands of commits, quickly

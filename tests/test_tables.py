@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from linkwise.tables.points import (
-    BATCH,
-    check_output,
-    label_text,
-    map_points,
-    read_points,
-    write_labels,
-)
+from linkwise.tables import check_output, label_bytes, map_points, read_points, write_labels
+from linkwise.tables.points import BATCH
 
 finite = st.floats(-1e150, 1e150)
 # No lone surrogates: they are not text.
@@ -219,8 +213,8 @@ def test_an_unknown_suffix_is_refused(save):
 
 
 def test_labels_have_a_header_and_one_line_per_point():
-    assert label_text(np.array([1, 0])) == "row,label\n0,1\n1,0\n"
-    assert label_text(np.array([1]), ["007"], "\t") == 'id\tlabel\n"007"\t1\n'
+    assert label_bytes(".csv", np.array([1, 0])) == b"row,label\n0,1\n1,0\n"
+    assert label_bytes(".tsv", np.array([1]), ["007"]) == b'id\tlabel\n"007"\t1\n'
 
 
 def test_npy_labels_are_the_labels(tmp_path):

@@ -22,10 +22,11 @@ from linkwise.app.messages import Hand, Job, Map, Outlook, Result, Suspects
 from linkwise.app.news import Watched
 from linkwise.app.worker import Worker
 from linkwise.constraints.conflicts import explain
-from linkwise.journal import Project, write_labels, write_links, write_log
+from linkwise.journal import Project, write_links, write_log
 from linkwise.journal.exports import FORMATS
 from linkwise.labelling.project import import_table
 from linkwise.query import Known, Question
+from linkwise.tables import write_labels
 
 WAIT = 0.15  # seconds that a question made with the last answer is waited for
 ONCE = 10.0  # seconds that clusters asked for by hand are waited for

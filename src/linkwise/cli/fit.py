@@ -12,7 +12,7 @@ from linkwise.cli.inputs import (
     weighed_for,
 )
 from linkwise.cli.methods import method_class
-from linkwise.cli.output import UsageError, write_utf8
+from linkwise.cli.output import UsageError, write_bytes
 from linkwise.exceptions import InfeasibleConstraints
 
 SHOWN = 5  # violations in a summary
@@ -26,7 +26,7 @@ def fit(args):
     points, links = read_both(args)
     from linkwise.constraints import Constraints
     from linkwise.constraints.conflicts import explain
-    from linkwise.tables.points import label_text, write_labels
+    from linkwise.tables import label_bytes, write_labels
 
     X, ids = points
     links = links or Constraints()
@@ -58,7 +58,7 @@ def fit(args):
 
     report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
     if args.output == "-":
-        write_utf8(label_text(labels, ids))
+        write_bytes(label_bytes(".csv", labels, ids))
     elif not in_place:
         write_labels(args.output, labels, ids, force=args.force)
     if args.json:

@@ -24,7 +24,7 @@ def streams(args):
 
 def read_both(args):
     """Return (points, links) of the files named, None for one that is not."""
-    from linkwise.tables.points import map_points, read_points
+    from linkwise.tables import map_points, read_points
 
     if args.data == "-" and args.links == "-":
         raise UsageError("DATA and LINKS are both -; standard input is one of them only")
@@ -48,7 +48,7 @@ def read_both(args):
 def read_answers(args, points):
     """Return the links in a table, or those that the answers of a project are."""
     from linkwise.journal import check_rows, is_project, read_project, restored_links
-    from linkwise.tables.points import read_links
+    from linkwise.tables import read_links
 
     if args.links == "-" or not is_project(args.links):
         links = read_links(args.links)
@@ -110,6 +110,6 @@ def check_output_arguments(args):
         raise UsageError(f"-o {output}: expected a name that ends in {', '.join(OUTPUTS)}, or -")
     if os.path.realpath(output) in (os.path.realpath(p) for p in (args.data, args.links) if p):
         raise UsageError(f"-o {output} is what is read; name another file")
-    from linkwise.tables.points import check_output
+    from linkwise.tables import check_output
 
     check_output(output, force=args.force)

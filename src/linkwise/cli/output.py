@@ -37,10 +37,10 @@ def print_table(rows):
         print("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-def write_utf8(text):
+def write_bytes(raw):
     """Write a table to stdout: UTF-8 as in a file, whatever the locale."""
     if not hasattr(sys.stdout, "buffer"):  # text in memory, say
-        sys.stdout.write(text)
+        sys.stdout.write(raw.decode())
         return
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.write(raw)

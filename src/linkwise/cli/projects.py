@@ -36,7 +36,7 @@ def export(args):
     """Write the links, the labels or the log of a project to a table."""
     from linkwise.journal.exports import check_format
     from linkwise.labelling.project import export as write
-    from linkwise.tables.points import check_output
+    from linkwise.tables import check_output
 
     if os.path.realpath(args.output) in (
         os.path.realpath(p) for p in (args.project, args.labels) if p
@@ -77,7 +77,7 @@ def segment(args):
 def write_regions(args, write, project, settings):
     """Write the mask of a picture without a page."""
     from linkwise.segment.masks import check_format
-    from linkwise.tables.points import check_output
+    from linkwise.tables import check_output
 
     read = [os.path.realpath(p) for p in (args.image, args.strokes, project) if p]
     if os.path.realpath(args.output) in read:

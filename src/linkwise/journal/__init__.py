@@ -13,7 +13,6 @@ from linkwise.journal.events import HAND, Event, pairs_of
 from linkwise.journal.exports import (
     read_table,
     restored_links,
-    write_labels,
     write_links,
     write_log,
 )
@@ -52,7 +51,6 @@ __all__ = [
     "representatives",
     "restored_links",
     "splitting",
-    "write_labels",
     "write_links",
     "write_log",
 ]

@@ -77,8 +77,12 @@ def _pyarrow():
     return pyarrow
 
 
-def _encode(suffix, columns):
-    """Return a table, a dict of columns, as bytes."""
+def table_bytes(suffix, columns, *, spreadsheet=True):
+    """Return a table, a dict of columns, as the bytes of a file with that suffix.
+
+    With ``spreadsheet``, texts in .csv and .tsv that a spreadsheet would run as a formula are made
+    inert.
+    """
     if suffix == ".parquet":
         pyarrow, file = _pyarrow(), io.BytesIO()
         pyarrow.parquet.write_table(pyarrow.table(columns), file)
@@ -93,13 +97,13 @@ def _encode(suffix, columns):
     writer = csv.writer(
         text, delimiter=DELIMITER[suffix], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
     )
-    writer.writerows([inert(cell) for cell in row] for row in rows)
+    writer.writerows([inert(cell) for cell in row] if spreadsheet else row for row in rows)
     return text.getvalue().encode()
 
 
 def write(path, columns):
     """Write a table, a dict of columns, whole or not at all."""
-    write_whole(path, _encode(check_format(path), columns))
+    write_whole(path, table_bytes(check_format(path), columns))
 
 
 def write_links(path, state):
@@ -109,15 +113,6 @@ def write_links(path, state):
         for a, b, sign, weight, e in state.pairs
     ]
     write(path, {name: [row[j] for row in rows] for j, name in enumerate(LINKS)})
-
-
-def write_labels(path, labels, ids=None, names=None):
-    """Write the label of each row by its id (or number), and the name of its cluster."""
-    labels = [int(label) for label in labels]
-    head = "row" if ids is None else "id"
-    rows = list(range(len(labels)) if ids is None else ids)
-    named = [(names or {}).get(label, "") for label in labels]
-    write(path, {head: rows, "label": labels, "name": named})
 
 
 def write_log(path, project):

@@ -16,17 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.labelling.images import image_points
-from linkwise.tables.points import (
-    DELIMITER,
-    _bytes,
-    _numbers,
-    _rows,
-    find_column,
-    find_features,
-    header_of,
-    is_number,
-    read_points,
-)
+from linkwise.tables.columns import find_column, find_features, header_of
+from linkwise.tables.ids import read_ids
+from linkwise.tables.points import read_points
+from linkwise.tables.rows import DELIMITER, is_number, read_bytes, read_numbers, read_rows
 
 DIMENSIONS = 100  # of texts
 WORDS = 50_000  # of all texts
@@ -117,7 +110,7 @@ def _scaled(X):
 
 def _read_table(path, delimiter, id_column, columns, text, image):
     file = str(path)
-    rows = list(_rows(_bytes(path), file, delimiter))
+    rows = list(read_rows(read_bytes(path), file, delimiter))
     if not rows:
         raise ValueError(f"{file} is empty: expected a row per point")
     width = len(rows[0][1])
@@ -150,7 +143,7 @@ def _read_table(path, delimiter, id_column, columns, text, image):
             f"{file}: none of its columns is numbers; name the column of texts to cluster by, "
             "--text C"
         )
-    numbers = _numbers(rows, used, names, file) if used else None  # (n, d)
+    numbers = read_numbers(rows, used, names, file) if used else None  # (n, d)
     spread = dict(zip(used, _spread(numbers), strict=True)) if used else {}
     title = [names[j] if names else f"column {j}" for j in range(width)]
     return Items(
@@ -159,7 +152,7 @@ def _read_table(path, delimiter, id_column, columns, text, image):
             None if seen is None else image_points([row[seen] for _, row in rows], path),
             numbers,
         ),
-        None if key is None else _ids(rows, key, file),
+        None if key is None else list(read_ids(rows, key, file)),
         [title[j] for j in shown],
         [[row[j] for j in shown] for _, row in rows],
         [spread.get(j) for j in shown],
@@ -179,16 +172,3 @@ def _joined(texts, images, numbers):
 
 def _mostly_numbers(rows, j):
     return 2 * sum(is_number(row[j]) for _, row in rows) > len(rows)
-
-
-def _ids(rows, key, file):
-    line_of: dict[str, int] = {}
-    for line, row in rows:
-        if not row[key]:
-            raise ValueError(f"{file}, line {line}: the id is empty; complete the row")
-        if line_of.setdefault(row[key], line) != line:
-            raise ValueError(
-                f"{file}, line {line}: the id {row[key]!r} stands on line {line_of[row[key]]} as "
-                "well; ids must be unique"
-            )
-    return list(line_of)

@@ -8,7 +8,6 @@ from linkwise.journal import (
     describe,
     read_project,
     read_table,
-    write_labels,
     write_links,
     write_log,
 )
@@ -20,6 +19,7 @@ from linkwise.journal.settings import (
     settled,
 )
 from linkwise.labelling.items import read_items
+from linkwise.tables import write_labels
 
 RULES = {
     "id_column": is_text,
@@ -111,7 +111,8 @@ def export(path, output, *, labels_of=None, log=False):
     if labels_of is not None:
         items, labels = cluster(labels_of, project, path)
         label_of = {items.name(row): label for row, label in enumerate(labels.tolist())}
-        write_labels(output, labels, items.ids, project.state.cluster_names(label_of))
+        names = project.state.cluster_names(label_of)
+        write_labels(output, labels, items.ids, names, force=True)
         return f"{output}: {len(labels)} rows in {len(set(label_of.values()))} clusters"
     if log:
         write_log(output, project)

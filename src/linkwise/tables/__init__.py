@@ -1,1 +1,20 @@
-"""Tables of points and labels in files."""
+"""Tables in files: points and links in, labels out.
+
+rows (the cells of a text file), columns (the header, columns by name or number), ids (of rows),
+points, links, labels, outputs (files that a command is about to write).
+"""
+
+from linkwise.tables.labels import label_bytes, write_labels
+from linkwise.tables.links import read_links
+from linkwise.tables.outputs import check_output
+from linkwise.tables.points import Points, map_points, read_points
+
+__all__ = [
+    "Points",
+    "check_output",
+    "label_bytes",
+    "map_points",
+    "read_links",
+    "read_points",
+    "write_labels",
+]

@@ -1,0 +1,10 @@
+"""Words that several commands share."""
+
+
+def counted(n, noun):
+    """Return a number and its noun, in the singular or the plural.
+
+    >>> counted(1, "row"), counted(2, "row"), counted(12_000, "must-link")
+    ('1 row', '2 rows', '12,000 must-links')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
