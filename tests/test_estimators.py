@@ -10,7 +10,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -297,7 +297,7 @@ def test_grid_search_slices_points_ids_and_pairs_together(Estimator, iris):
     links = sample_pairs(y, 80, random_state=0, sample_id=ids)
     folds = KFold(3, shuffle=True, random_state=0)
     search = GridSearchCV(
-        Estimator(random_state=0), {"n_clusters": [2, 3]}, cv=folds,
+        Estimator(on_unknown="drop", random_state=0), {"n_clusters": [2, 3]}, cv=folds,
         scoring="adjusted_rand_score", error_score="raise",
     )  # fmt: skip
     search.fit(X, y, constraints=links, sample_id=ids)
@@ -308,6 +308,46 @@ def test_grid_search_slices_points_ids_and_pairs_together(Estimator, iris):
     assert search.cv_results_["split0_test_score"][1] == pytest.approx(score)
     whole = clone(search.best_estimator_).fit(X, constraints=links, sample_id=ids)
     assert_array_equal(search.best_estimator_.labels_, whole.labels_)
+    assert search.best_estimator_.n_dropped_ == 0
+
+
+@pytest.mark.parametrize("name", [*linkwise.estimators.__all__, "LinkClustering"])
+def test_unknown_ids_are_refused_or_dropped_and_counted(name, iris):
+    Estimator = getattr(linkwise, name)
+    X, ids = iris[0], [f"id{row}" for row in range(150)]
+    links = Constraints([("id0", "id1"), ("id3", "gone")], [("id0", "id70"), ("lost", "gone")])
+    with pytest.raises(ValueError, match=r"'gone' is not in sample_id.*set on_unknown=\"drop\""):
+        Estimator().fit(X, constraints=links, sample_id=ids)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="NormalizedCuts does not use")
+        model = Estimator(on_unknown="drop").fit(X, constraints=links, sample_id=ids)
+        assert model.n_dropped_ == 2
+        assert model.fit(X, constraints=links.restrict(ids), sample_id=ids).n_dropped_ == 0
+        if hasattr(model, "refit"):
+            assert model.refit(links).n_dropped_ == 2
+    assert clone(model).on_unknown == "drop"
+    with pytest.raises(ValueError, match="on_unknown"):
+        Estimator(on_unknown="ignore").fit(X)
+
+
+def test_it_is_announced_when_every_constraint_is_dropped(iris):
+    model = CCSKL(3, on_unknown="drop", random_state=0)
+    with pytest.warns(ConstraintWarning, match="left out all 2 constraints"):
+        model.fit(iris[0], constraints=Constraints([("a", "b"), ("b", "c")]), sample_id=range(150))
+    assert model.n_dropped_ == 2
+
+
+def test_an_estimator_may_build_constraints_for_every_fold(iris):
+    class Seeded(CCSKL):
+        def fit(self, X, y=None):
+            return super().fit(X, constraints=sample_pairs(y, 40, random_state=0))
+
+    X, y = iris
+    found = cross_val_score(
+        Seeded(3, random_state=0), X, y, cv=KFold(3, shuffle=True, random_state=0),
+        scoring="adjusted_rand_score", error_score="raise",
+    )  # fmt: skip
+    assert found.min() > 0.5
 
 
 ROWS = sample_pairs(np.repeat([0, 1, 2], 50), 20, random_state=0)
@@ -374,20 +414,24 @@ def test_many_sparse_points_are_learnt_from_a_sample(rng):
 
 
 def test_row_numbers_inside_cross_validation_are_refused(iris):
-    with pytest.raises(ValueError, match="pass sample_id"):
-        cross_val_predict(CCSKL(3), iris[0], cv=3, params={"constraints": Constraints([(0, 1)])})
+    for model, links in (
+        (CCSKL(3, on_unknown="drop"), Constraints([(0, 1)])),
+        (CCSKL(3), Constraints([(0, 149)])),
+    ):
+        with pytest.raises(ValueError, match=r'sample_id.*on_unknown="drop"|on_unknown="drop".*id'):
+            cross_val_predict(model, iris[0], cv=3, params={"constraints": links})
 
 
-def test_an_unknown_id_is_found_by_the_refit_of_a_search(iris):
+def test_an_unknown_id_shows_in_a_search(iris):
     X, y = iris
+    ids = [str(row) for row in range(150)]
+    links = Constraints.from_labels(y, pairs="spanning", sample_id=ids)
+    links = Constraints([("nobody", "7")]) + links
     search = GridSearchCV(CCSKL(random_state=0), {"n_clusters": [3]}, scoring="rand_score", cv=2)
     with pytest.raises(ValueError, match="nobody"):
-        search.fit(
-            X,
-            y,
-            constraints=Constraints([("nobody", "7")]),
-            sample_id=[str(row) for row in range(150)],
-        )
+        search.fit(X, y, constraints=links, sample_id=ids)
+    search.set_params(estimator__on_unknown="drop").fit(X, y, constraints=links, sample_id=ids)
+    assert search.best_estimator_.n_dropped_ == 1
 
 
 def test_pipelines_pass_constraints_on(iris, links):
@@ -404,7 +448,9 @@ def test_metadata_routing_passes_constraints_on(iris):
     ids = np.arange(1000, 1150)
     links = sample_pairs(y, 80, random_state=0, sample_id=ids)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = CCSKL(3, random_state=0).set_fit_request(constraints=True, sample_id=True)
+        model = CCSKL(3, on_unknown="drop", random_state=0).set_fit_request(
+            constraints=True, sample_id=True
+        )
         search = GridSearchCV(
             make_pipeline(StandardScaler(), model), {"ccskl__n_neighbors": [10, 20]}, cv=2,
             scoring="adjusted_rand_score", error_score="raise",
@@ -620,7 +666,9 @@ def test_a_table_inside_cross_validation_is_refused(iris):
     ids = np.arange(150)
     table = np.stack(sample_pairs(y, 150, random_state=0).arrays()[:3], axis=1)
     with pytest.raises(TypeError, match="pass a Constraints object"):
-        cross_val_predict(CCSKL(3), X, cv=3, params={"constraints": table, "sample_id": ids})
+        cross_val_predict(
+            CCSKL(3, on_unknown="drop"), X, cv=3, params={"constraints": table, "sample_id": ids}
+        )
 
 
 def test_more_parts_than_clusters_are_announced(rng):

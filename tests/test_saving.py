@@ -439,6 +439,17 @@ def npy(array, **options):
     return file.getvalue()
 
 
+def test_files_from_before_a_parameter_existed_are_read(small, tmp_path):
+    def older(head):
+        (parameters,) = head["model"].values()
+        del parameters["on_unknown"]
+
+    in_json(tmp_path / "model", small[0], older)
+    model = linkwise.load(tmp_path / "model")
+    assert model.on_unknown == "raise"
+    assert model.get_params() == linkwise.load(small[0]).get_params()
+
+
 def test_another_format_is_refused_in_words(small, tmp_path):
     def newer(head):
         head |= {"format": FORMAT + 1, "linkwise": "9.9.9", "model": {"Unheard": {}}}

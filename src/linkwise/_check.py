@@ -1,15 +1,14 @@
-"""The one door for what users pass to an estimator. Inside it, everything is trusted."""
+"""Check what users pass to an estimator. The code behind these checks trusts its input."""
 
-import sys
 import warnings
-from types import FrameType
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from linkwise.blocks.cost import check_cost
-from linkwise.constraints import as_constraints
+from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import looks_like_constraints
 from linkwise.exceptions import ConstraintWarning
 
@@ -95,56 +94,60 @@ def check_no_weights(links, method):
         )
 
 
-def inside_resampling():
-    """Tell whether scikit-learn's cross-validation is what called fit.
+class CheckedConstraints(NamedTuple):
+    """Constraints that a fit may use."""
 
-    It hands over a part of the rows without a word. Pairs that name other rows are then meant
-    to be left out (with sample_id), or cannot be told (with row numbers); anywhere else an
-    unknown id is a mistake. The final refit of a search is an ordinary call.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "sklearn.model_selection._validation":
-            return True
-        frame = frame.f_back
-    return False
+    by_id: Constraints  # pairs of the user's ids
+    by_row: Constraints  # the same pairs in the same order, by row number
+    n_dropped: int  # pairs left out because they name samples outside sample_id
 
 
-def check_constraints(constraints, n, sample_id=None, *, on_conflict="raise"):
-    """Return the constraints, and the same pairs by row number.
+def known_pairs(constraints, sample_id):
+    """Return the pairs with both ends in sample_id; all of them left out is worth a warning."""
+    if sample_id is None:
+        raise ValueError(
+            'on_unknown="drop" needs sample_id, one id per row of X, and constraints that name '
+            "these ids: row numbers of the whole data would name other rows of a part"
+        )
+    kept = constraints.restrict(sample_id)
+    if constraints and not kept:
+        warnings.warn(
+            f'on_unknown="drop" left out all {constraints.n_pairs} constraints: none of them has '
+            "both ends in sample_id",
+            ConstraintWarning,
+            stacklevel=4,
+        )
+    return kept
 
-    Pairs of weight 0 say nothing and are left out of both; so are, inside scikit-learn's
-    cross-validation, pairs with an end outside the rows at hand, and with
-    ``on_conflict="drop"`` the cannot-links that contradict must-links (with a warning).
+
+def check_constraints(constraints, n, sample_id=None, *, on_conflict="raise", on_unknown="raise"):
+    """Return CheckedConstraints for n rows.
+
+    Pairs of weight 0 have no effect and are left out. ``on_unknown="drop"`` leaves out pairs with
+    an end outside sample_id, and counts them. ``on_conflict="drop"`` leaves out the cannot-links
+    that contradict must-links, with a warning.
     """
     given = as_constraints(constraints)
-    resampled = bool(given) and inside_resampling()
-    if resampled and constraints is not given:
+    if given and on_unknown == "drop" and constraints is not given:
         raise TypeError(
-            "cross-validation slices tables and tuples of constraints as if they were rows: pass a "
-            "Constraints object, as_constraints(...)"
+            'on_unknown="drop" is for cross-validation, which slices tables and tuples of '
+            "constraints as if they were rows: pass a Constraints object, as_constraints(...)"
         )
     if sample_id is not None and len(sample_id) != n:
         raise ValueError(f"sample_id needs one id per row of X, {n}; got {len(sample_id)}")
     given = given.active()
-    if resampled:
-        if sample_id is None:
-            raise ValueError(
-                "cross-validation passes a part of the rows, and constraints that name row "
-                "numbers of the whole would fall on the wrong points: pass sample_id, one id per "
-                "row, and constraints that name these ids"
-            )
-        given = given.restrict(sample_id)
+    known = known_pairs(given, sample_id) if given and on_unknown == "drop" else given
+    n_dropped = given.n_pairs - known.n_pairs
     if on_conflict == "raise":
-        given.check()
+        known.check()
     elif on_conflict == "drop":
-        given, dropped = given.drop_conflicts()
-        if dropped:
-            a, b = next(iter(dropped))[:2]
+        known, contradicted = known.drop_conflicts()
+        if contradicted:
+            a, b = next(iter(contradicted))[:2]
             warnings.warn(
-                f"dropped {dropped.n_pairs} of {given.n_pairs + dropped.n_pairs} constraints: "
-                f"must-links contradict these cannot-links, ({a!r}, {b!r}) first",
+                f"dropped {contradicted.n_pairs} of {known.n_pairs + contradicted.n_pairs} "
+                f"constraints: must-links contradict these cannot-links, ({a!r}, {b!r}) first",
                 ConstraintWarning,
                 stacklevel=3,
             )
-    return given, given.resolve(sample_id, n=n)
+    return CheckedConstraints(known, known.resolve(sample_id, n=n), n_dropped)

@@ -51,6 +51,10 @@ class LinkClustering(InductiveClusterer):
     respect : {"soft", "hard"}
         "soft" keeps an answer unless the rest of the evidence says it is wrong. "hard" keeps all,
         or raises InfeasibleConstraints with the smallest conflict.
+    on_unknown : {"raise", "drop"}
+        What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
+        leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
+        fits parts of the data.
     random_state : int, RandomState or None
 
     Attributes
@@ -67,6 +71,7 @@ class LinkClustering(InductiveClusterer):
         Every answer with the probability that it is wrong, most likely first.
     report_ : list of dict, the candidates, best first
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -94,13 +99,23 @@ class LinkClustering(InductiveClusterer):
         "n_clusters": [AT_LEAST_ONE, None],
         "effort": [StrOptions(set(EFFORTS)), Interval(Real, 0, None, closed="neither")],
         "respect": [StrOptions({"soft", "hard"})],
+        "on_unknown": [StrOptions({"raise", "drop"})],
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_clusters=None, *, effort="balanced", respect="soft", random_state=None):
+    def __init__(
+        self,
+        n_clusters=None,
+        *,
+        effort="balanced",
+        respect="soft",
+        on_unknown="raise",
+        random_state=None,
+    ):
         self.n_clusters = n_clusters
         self.effort = effort
         self.respect = respect
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _check_clusters(self, n):
@@ -108,10 +123,12 @@ class LinkClustering(InductiveClusterer):
             check_n_clusters(self.n_clusters, n)
 
     def _check_links(self, constraints, n, sample_id):
-        given, links = check_constraints(constraints, n, sample_id, on_conflict="keep")
+        checked = check_constraints(
+            constraints, n, sample_id, on_conflict="keep", on_unknown=self.on_unknown
+        )
         if self.respect == "hard":
-            given.check(self.n_clusters)
-        return given, links
+            checked.by_id.check(self.n_clusters)
+        return checked
 
     def _prepare(self, X, rng):
         self._rows = np.zeros(0, dtype=np.intp)  # nothing is learnt from yet
@@ -230,10 +247,10 @@ class LinkClustering(InductiveClusterer):
             )
         return np.argmax(q, axis=1)
 
-    def _fit_links(self, given, links, out):
-        super()._fit_links(given, links, out)
-        self._given = given
-        pairs, wrong = list(given), self._suspicion
+    def _fit_links(self, checked, out):
+        super()._fit_links(checked, out)
+        self._given = checked.by_id
+        pairs, wrong = list(checked.by_id), self._suspicion
         self.suspects_ = [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
         return self
 

@@ -309,7 +309,10 @@ class Constraints:
             row = lookup(self.ids, as_sample_id(sample_id, n))
             bad = row < 0
             fault = "is not in sample_id"
-            remedy = "if the rows are a part of the whole, pass constraints.restrict(sample_id)"
+            remedy = (
+                "correct it; if the rows are a part of the data, as in cross-validation, set "
+                'on_unknown="drop" (in a direct call, pass constraints.restrict(sample_id))'
+            )
         elif self.ids.dtype == object:
             row, bad = self.ids, np.ones(len(self.ids), dtype=bool)
             fault = "is a string, not a row number"
@@ -318,7 +321,10 @@ class Constraints:
             row = self.ids
             bad = (row < 0) | (row >= (np.inf if n is None else n))
             fault = "is not a row number" + ("" if n is None else f" of data with {n} rows")
-            remedy = "correct the pair, or pass sample_id if the pairs name ids"
+            remedy = (
+                "correct the pair, or pass sample_id if the pairs name ids; cross-validation needs "
+                'sample_id and on_unknown="drop"'
+            )
         if bad.any():
             outside = np.flatnonzero(bad[self.pairs].any(axis=1))
             a, b = self.ends[outside[0]].tolist()

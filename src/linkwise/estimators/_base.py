@@ -74,6 +74,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [AT_LEAST_ONE],
         "on_conflict": [StrOptions({"raise", "drop", "keep"})],
+        "on_unknown": [StrOptions({"raise", "drop"})],
         "n_init": [AT_LEAST_ONE],
         "random_state": ["random_state"],
     }
@@ -107,11 +108,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         check_y(y)
         X = self._check_X(X)
         self._check_clusters(X.shape[0])
-        given, links = self._check_links(constraints, X.shape[0], sample_id)
+        checked = self._check_links(constraints, X.shape[0], sample_id)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._fit_X, self._sample_id = X, sample_id
         self._prepare(X, np.random.default_rng([self._seed, 0]))
-        return self._fit_links(given, links, out)
+        return self._fit_links(checked, out)
 
     def refit(self, constraints=None, *, out=None):
         """Cluster the fitted points again under other constraints.
@@ -132,33 +133,36 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
-        given, links = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
-        return self._fit_links(given, links, out)
+        checked = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
+        return self._fit_links(checked, out)
 
     def _check_clusters(self, n):
         """Refuse a number of clusters that n points cannot have."""
         check_n_clusters(self.n_clusters, n)
 
     def _check_links(self, constraints, n, sample_id):
-        """Return the constraints as given and by row number."""
-        given, links = check_constraints(constraints, n, sample_id, on_conflict=self.on_conflict)
+        """Return the CheckedConstraints that this method can use."""
+        checked = check_constraints(
+            constraints, n, sample_id, on_conflict=self.on_conflict, on_unknown=self.on_unknown
+        )
         if self._traits.hard and self._must_fit():  # here, where pairs have the user's ids
-            given.drop_conflicts()[0].check(self.n_clusters)
+            checked.by_id.drop_conflicts()[0].check(self.n_clusters)
         if not self._traits.weights:
-            check_no_weights(links, type(self).__name__)
-        return given, links
+            check_no_weights(checked.by_row, type(self).__name__)
+        return checked
 
-    def _fit_links(self, given, links, out):
-        """Cluster under constraints, as given and by row number."""
+    def _fit_links(self, checked, out):
+        """Cluster the stored points under CheckedConstraints."""
         X = self._fit_X
         rng = np.random.default_rng([self._seed, 1])
         with new_labels(out, X.shape[0]) as self._target:
-            labels = self._learn(X, links, rng)
+            labels = self._learn(X, checked.by_row, rng)
             if out is not None and labels is not self._target:
                 self._target[:] = labels
         del self._target
         self.labels_ = labels if out is None else np.load(out, mmap_mode="r")
-        self.violations_ = list(given.select(links.violated(self.labels_)))
+        self.violations_ = list(checked.by_id.select(checked.by_row.violated(self.labels_)))
+        self.n_dropped_ = checked.n_dropped
         return self
 
     def fit_predict(self, X, y=None, *, constraints=None, sample_id=None, out=None):

@@ -42,6 +42,10 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, or leave out the cannot-links concerned; "drop" warns of them,
         "keep" lists them in ``violations_``.
+    on_unknown : {"raise", "drop"}
+        What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
+        leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
+        fits parts of the data.
 
     Attributes
     ----------
@@ -52,6 +56,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         first.
     distances_ : array (n_samples - n_clusters_,), of the merges, 0 for must-links; never falling
     violations_ : list of Pair, the constraints not kept: empty but for on_conflict="keep"
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -73,6 +78,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         "linkage": [StrOptions({"ward", "average", "complete", "single"})],
         "distance_threshold": [NOT_NEGATIVE, None],
         "on_conflict": ConstrainedClusterer._parameter_constraints["on_conflict"],
+        "on_unknown": ConstrainedClusterer._parameter_constraints["on_unknown"],
     }
     _traits = Traits(hard=True, weights=False, new_points=False, rows=10_000)
     random_state = 0  # fit asks for one; only the search for a first colouring draws
@@ -84,11 +90,13 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         linkage="ward",
         distance_threshold=None,
         on_conflict="raise",
+        on_unknown="raise",
     ):
         self.n_clusters = n_clusters
         self.linkage = linkage
         self.distance_threshold = distance_threshold
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
 
     def _must_fit(self):
         return self.distance_threshold is None

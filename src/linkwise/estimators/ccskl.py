@@ -60,6 +60,10 @@ class CCSKL(SpectralClusterer):
     on_conflict : {"raise", "drop", "keep"}
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
+    on_unknown : {"raise", "drop"}
+        What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
+        leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
+        fits parts of the data.
     random_state : int, RandomState or None
 
     Attributes
@@ -75,6 +79,7 @@ class CCSKL(SpectralClusterer):
         What was taken: the weighted eigenvectors, their unit rows, or plain spectral clustering.
     affinity_matrix_ : array, csr_array or AnchoredMatrix (n_samples, n_samples)
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -113,6 +118,7 @@ class CCSKL(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -125,6 +131,7 @@ class CCSKL(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _prepare(self, X, rng):

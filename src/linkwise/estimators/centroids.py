@@ -101,6 +101,10 @@ class COPKMeans(_Centroids):
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, or drop the cannot-links concerned with a warning. Constraints
         that ``n_clusters`` clusters are too few for always raise.
+    on_unknown : {"raise", "drop"}
+        What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
+        leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
+        fits parts of the data.
     random_state : int, RandomState or None
 
     Attributes
@@ -110,6 +114,7 @@ class COPKMeans(_Centroids):
     inertia_ : float, sum of the squared distances to the centres
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, empty
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -131,12 +136,20 @@ class COPKMeans(_Centroids):
     _traits = Traits(hard=True, weights=False)
 
     def __init__(
-        self, n_clusters=8, *, n_init=10, max_iter=300, on_conflict="raise", random_state=None
+        self,
+        n_clusters=8,
+        *,
+        n_init=10,
+        max_iter=300,
+        on_conflict="raise",
+        on_unknown="raise",
+        random_state=None,
     ):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _cluster(self, X, pairs, rng):
@@ -180,6 +193,7 @@ class PCKMeans(_Penalised):
     on_conflict : {"raise", "drop", "keep"}
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
+    on_unknown : as in `COPKMeans`
     random_state : int, RandomState or None
 
     Attributes
@@ -189,6 +203,7 @@ class PCKMeans(_Penalised):
     inertia_ : float, sum of the squared distances to the centres and of the prices
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -204,6 +219,7 @@ class PCKMeans(_Penalised):
         n_init=10,
         max_iter=300,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -211,6 +227,7 @@ class PCKMeans(_Penalised):
         self.n_init = n_init
         self.max_iter = max_iter
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _distortion(self, X, pairs):
@@ -234,7 +251,7 @@ class HMRFKMeans(_Penalised):
     constraint_weight : float
         Factor of the price of a broken constraint.
     n_init, max_iter : as in `COPKMeans`
-    on_conflict, random_state : as in `PCKMeans`
+    on_conflict, on_unknown, random_state : as in `PCKMeans`
 
     Attributes
     ----------
@@ -245,6 +262,7 @@ class HMRFKMeans(_Penalised):
     inertia_ : float, the objective
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -262,6 +280,7 @@ class HMRFKMeans(_Penalised):
         n_init=10,
         max_iter=100,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -270,6 +289,7 @@ class HMRFKMeans(_Penalised):
         self.n_init = n_init
         self.max_iter = max_iter
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _centred(self):
@@ -313,7 +333,7 @@ class MPCKMeans(_Penalised):
     constraint_weight : float
         Factor of the price of a broken constraint.
     n_init, max_iter : as in `COPKMeans`
-    on_conflict, random_state : as in `PCKMeans`
+    on_conflict, on_unknown, random_state : as in `PCKMeans`
 
     Attributes
     ----------
@@ -324,6 +344,7 @@ class MPCKMeans(_Penalised):
     inertia_ : float, the objective; it may be negative
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -344,6 +365,7 @@ class MPCKMeans(_Penalised):
         n_init=10,
         max_iter=100,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -353,6 +375,7 @@ class MPCKMeans(_Penalised):
         self.n_init = n_init
         self.max_iter = max_iter
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _distortion(self, X, pairs):

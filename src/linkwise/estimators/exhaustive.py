@@ -34,7 +34,8 @@ class ExhaustivePropagation(SpectralClusterer):
         affinity="anchors" all pairs of anchors are judged instead.
     alpha : float in [0, 1)
         How far a constraint reaches; 0 is the given pairs alone.
-    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
+    n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
         Affinities above 1 are scaled down to 1.
 
     Attributes
@@ -43,6 +44,7 @@ class ExhaustivePropagation(SpectralClusterer):
     embedding_ : array (n_samples, n_clusters), unit rows
     affinity_matrix_ : array or csr_array (n_samples, n_samples), after propagation
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -63,6 +65,7 @@ class ExhaustivePropagation(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -74,6 +77,7 @@ class ExhaustivePropagation(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _learn(self, X, links, rng):

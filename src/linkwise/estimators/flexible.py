@@ -32,7 +32,8 @@ class FlexibleSpectralClustering(SpectralClusterer):
         the degree that leaves n_clusters vectors feasible. The papers take 0.5 for two clusters
         and "kway" for more; "auto" also tries 0.1 and 0.01, and keeps the partition that keeps
         most constraints.
-    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
+    n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -43,6 +44,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
     costs_ : array (n_clusters - 1,), normalised cut cost of each vector
     affinity_matrix_ : array or csr_array (n_samples, n_samples)
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -63,6 +65,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -73,6 +76,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _learn(self, X, links, rng):

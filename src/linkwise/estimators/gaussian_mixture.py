@@ -58,7 +58,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
     max_iter : int
     tol : float
         Change of the bound at which passes stop.
-    on_conflict, random_state : as in `CCSKL`
+    on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -76,6 +76,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
     n_iter_ : int, passes of the start that was kept
     converged_ : bool
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -120,6 +121,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         max_iter=200,
         tol=1e-4,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -132,6 +134,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _learn(self, X, links, rng):

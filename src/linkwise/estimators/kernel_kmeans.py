@@ -55,7 +55,7 @@ class KernelKMeans(KernelClusterer):
     shift : float
         Added to the diagonal. Large values force the objective to fall at every pass and hold
         the partition close to its start.
-    on_conflict, random_state : as in `CCSKL`
+    on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -63,6 +63,7 @@ class KernelKMeans(KernelClusterer):
     inertia_ : float, within-cluster scatter less rewards plus penalties
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -93,6 +94,7 @@ class KernelKMeans(KernelClusterer):
         max_iter=100,
         shift=0.0,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -106,6 +108,7 @@ class KernelKMeans(KernelClusterer):
         self.max_iter = max_iter
         self.shift = shift
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _learn(self, X, links, rng):

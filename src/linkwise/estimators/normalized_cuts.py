@@ -25,7 +25,8 @@ class NormalizedCuts(SpectralClusterer):
     assign : {"discretize", "kmeans", "qr"}
         From eigenvectors to labels: the rotation nearest to indicator vectors (Yu & Shi), k-means
         on unit rows, or pivoted QR.
-    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
+    n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
         n_init starts are also made for "discretize".
 
     Attributes
@@ -34,6 +35,7 @@ class NormalizedCuts(SpectralClusterer):
     embedding_ : array (n_samples, n_clusters), unit rows
     affinity_matrix_ : array or csr_array (n_samples, n_samples)
     violations_ : list of Pair
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -53,6 +55,7 @@ class NormalizedCuts(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -63,6 +66,7 @@ class NormalizedCuts(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _prepare(self, X, rng):

@@ -49,7 +49,7 @@ class OptimalKernelKMeans(KernelClusterer):
     n_starts : int
         Starts of the gradient ascent, of which the one of largest objective counts.
     constraint_weight, n_init, max_iter, shift : as in `KernelKMeans`
-    on_conflict, random_state : as in `CCSKL`
+    on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -59,6 +59,7 @@ class OptimalKernelKMeans(KernelClusterer):
     inertia_ : float, of the kernel k-means, as in `KernelKMeans`
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -80,6 +81,7 @@ class OptimalKernelKMeans(KernelClusterer):
         max_iter=100,
         shift=0.0,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -91,6 +93,7 @@ class OptimalKernelKMeans(KernelClusterer):
         self.max_iter = max_iter
         self.shift = shift
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _learn(self, X, links, rng):

@@ -24,6 +24,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     _parameter_constraints: ClassVar[dict] = {
         "on_conflict": [StrOptions({"raise", "drop", "keep"})],
+        "on_unknown": [StrOptions({"raise", "drop"})],
     }
 
     def fit(self, X, y=None, *, constraints=None, sample_id=None):
@@ -46,10 +47,12 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._validate_params()
         check_y(y)
         X = check_points(self, X, sparse_ok=self._traits.sparse)
-        given, links = check_constraints(
-            constraints, len(X), sample_id, on_conflict=self.on_conflict
-        )
-        self._centre, components = self._learn(X, given, links)
+        checked = check_constraints(
+            constraints, len(X), sample_id,
+            on_conflict=self.on_conflict, on_unknown=self.on_unknown,
+        )  # fmt: skip
+        self.n_dropped_ = checked.n_dropped
+        self._centre, components = self._learn(X, checked.by_id, checked.by_row)
         self.components_ = components.astype(X.dtype)
         return self
 
@@ -120,6 +123,10 @@ class ConstrainedPCA(ConstrainedTransformer):
     on_conflict : {"raise", "drop", "keep"}
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
+    on_unknown : {"raise", "drop"}
+        What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
+        leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
+        fits parts of the data.
 
     Attributes
     ----------
@@ -129,6 +136,7 @@ class ConstrainedPCA(ConstrainedTransformer):
         Variance of the points along each component; not in falling order with constraints.
     mean_ : array (n_features,)
     n_components_ : int
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -151,11 +159,14 @@ class ConstrainedPCA(ConstrainedTransformer):
         "beta": [NOT_NEGATIVE],
     }
 
-    def __init__(self, n_components=None, *, alpha=1.0, beta=5.0, on_conflict="raise"):
+    def __init__(
+        self, n_components=None, *, alpha=1.0, beta=5.0, on_conflict="raise", on_unknown="raise"
+    ):
         self.n_components = n_components
         self.alpha = alpha
         self.beta = beta
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
 
     def _learn(self, X, given, links):
         found = constrained_pca(X, *links.arrays(), alpha=self.alpha, beta=self.beta)
@@ -199,7 +210,7 @@ class ConstrainedLPP(ConstrainedTransformer):
     variance : float in (0, 1]
         Share of the variance that a PCA keeps first, with at least n_components directions.
         Directions of little spread follow the cannot-links of a few outlying points otherwise.
-    on_conflict : as in `ConstrainedPCA`
+    on_conflict, on_unknown : as in `ConstrainedPCA`
 
     Attributes
     ----------
@@ -207,6 +218,7 @@ class ConstrainedLPP(ConstrainedTransformer):
         Scaled to a mean square of 1 of the mapped points, weighted by their degrees.
     eigenvalues_ : array (n_components,), smallest first; negative where cannot-links prevail
     mean_ : array (n_features,)
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -233,6 +245,7 @@ class ConstrainedLPP(ConstrainedTransformer):
         sigma="r",
         variance=0.95,
         on_conflict="raise",
+        on_unknown="raise",
     ):
         self.n_components = n_components
         self.affinity = affinity
@@ -240,6 +253,7 @@ class ConstrainedLPP(ConstrainedTransformer):
         self.sigma = sigma
         self.variance = variance
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
 
     def _learn(self, X, given, links):
         _check_n_components(self.n_components, X)
@@ -279,7 +293,7 @@ class ITML(ConstrainedTransformer):
         Newton steps.
     tol : float
         Ends when the objective is about tol^2 / 2 from its minimum.
-    on_conflict : as in `ConstrainedPCA`
+    on_conflict, on_unknown : as in `ConstrainedPCA`
 
     Attributes
     ----------
@@ -289,6 +303,7 @@ class ITML(ConstrainedTransformer):
     dual_ : array (n_pairs,), how hard each constraint pulls (its Lagrange multiplier, >= 0)
         0 where its bound is kept. In the order of the constraints of weight > 0.
     n_iter_ : int
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -323,6 +338,7 @@ class ITML(ConstrainedTransformer):
         max_iter=1000,
         tol=1e-6,
         on_conflict="raise",
+        on_unknown="raise",
     ):
         self.gamma = gamma
         self.prior = prior
@@ -330,6 +346,7 @@ class ITML(ConstrainedTransformer):
         self.max_iter = max_iter
         self.tol = tol
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
 
     def _bounds(self, Z):
         if self.bounds is None:

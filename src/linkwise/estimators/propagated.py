@@ -58,7 +58,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         four times as many points as anchors). For a spectral kernel the width of the graph's
         weights, r the mean distance to the n_neighbors-th neighbour. Not "local" on a graph or on
         anchors.
-    affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity_params, n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -68,6 +68,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
     embedding_ : array (n_samples, n_clusters), unit rows
     algorithm_ : "a" or "b", the one used
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -88,6 +89,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -99,6 +101,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _eps(self):

@@ -32,7 +32,8 @@ class SignedSpectralClustering(SpectralClusterer):
     two_way : {"auto", "first", "second", "kmeans"}
         For two clusters: the sign of which eigenvector. The paper's rule is "second"; "auto"
         takes the one that keeps more constraints; "kmeans" treats two like any other number.
-    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
+    n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -41,6 +42,7 @@ class SignedSpectralClustering(SpectralClusterer):
     eigenvalues_ : array (n_clusters,), of the normalised signed Laplacian, smallest first
     embedding_ : array (n_samples, n_clusters), unit rows; eigenvectors for the sign rules
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -63,6 +65,7 @@ class SignedSpectralClustering(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -75,6 +78,7 @@ class SignedSpectralClustering(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _learn(self, X, links, rng):

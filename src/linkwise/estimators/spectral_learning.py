@@ -21,7 +21,8 @@ class SpectralLearning(SpectralClusterer):
     n_clusters : int
     normalization : {"symmetric", "additive"}
         The usual D^-1/2 W D^-1/2, or Kamvar's own (W + d_max I - D) / d_max. They can differ a lot.
-    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
+    n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -29,6 +30,7 @@ class SpectralLearning(SpectralClusterer):
     embedding_ : array (n_samples, n_clusters), unit rows
     affinity_matrix_ : array or csr_array (n_samples, n_samples), with the constraints in it
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -48,6 +50,7 @@ class SpectralLearning(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -58,6 +61,7 @@ class SpectralLearning(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _learn(self, X, links, rng):

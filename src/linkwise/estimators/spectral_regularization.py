@@ -33,7 +33,8 @@ class SpectralRegularization(SpectralClusterer):
     diagonal : {"balanced", "paper"}
         Weight of the n terms that ask for unit self-similarity: all together as much as the
         pairs, or one each.
-    affinity, n_neighbors, sigma, affinity_params, n_init, on_conflict, random_state : as in `CCSKL`
+    affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
+    n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
@@ -44,6 +45,7 @@ class SpectralRegularization(SpectralClusterer):
     embedding_ : array (n_samples, n_components)
     affinity_matrix_ : array or csr_array (n_samples, n_samples)
     violations_ : list of Pair, the constraints not kept
+    n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
@@ -70,6 +72,7 @@ class SpectralRegularization(SpectralClusterer):
         affinity_params=None,
         n_init=10,
         on_conflict="raise",
+        on_unknown="raise",
         random_state=None,
     ):
         self.n_clusters = n_clusters
@@ -82,6 +85,7 @@ class SpectralRegularization(SpectralClusterer):
         self.affinity_params = affinity_params
         self.n_init = n_init
         self.on_conflict = on_conflict
+        self.on_unknown = on_unknown
         self.random_state = random_state
 
     def _prepare(self, X, rng):

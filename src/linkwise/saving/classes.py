@@ -39,6 +39,7 @@ TUPLES = (
     EdgePosterior, Quadratic, Gaussians, View, GraphPlace, RidgePlace, Smoother, Gaussian, Member,
 )  # fmt: skip
 ESTIMATORS = tuple(getattr(room, name) for room in (estimators, choice) for name in room.__all__)
+ADDED_PARAMETERS = {"on_unknown": "raise"}  # what files of older versions lack, and its default
 ATTRIBUTES = {
     NeighbourAffinity: "X n_neighbors search metric order recall sigma scales median_scale W",
     GaussianAffinity: "X sigma scales W",

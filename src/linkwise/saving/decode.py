@@ -7,6 +7,7 @@ from scipy import sparse
 
 from linkwise.constraints import Constraints
 from linkwise.saving.classes import (
+    ADDED_PARAMETERS,
     ATTRIBUTES,
     ESTIMATORS,
     METHODS,
@@ -91,6 +92,8 @@ def object_decoder(kind):
     def decode_object(held, archive):
         value = object.__new__(kind)
         archive.objects.append(value)
+        if kind in ESTIMATORS:
+            held = held | {k: v for k, v in ADDED_PARAMETERS.items() if k not in held}
         check_names(kind, held)
         vars(value).update({name: decode(part, archive) for name, part in held.items()})
         check_numbers(value)
