@@ -18,7 +18,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import linkwise
 from linkwise import (
     CCSKL,
+    ITML,
     ConstrainedAgglomerative,
+    ConstrainedGaussianMixture,
     Constraints,
     ConstraintWarning,
     ConvergenceWarning,
@@ -28,7 +30,9 @@ from linkwise import (
     InfeasibleConstraints,
     KernelKMeans,
     LinkClustering,
+    NormalizedCuts,
     OptimalKernelKMeans,
+    PCKMeans,
     PropagatedSpectralClustering,
     SignedSpectralClustering,
     SpectralLearning,
@@ -669,6 +673,45 @@ def test_a_table_inside_cross_validation_is_refused(iris):
         cross_val_predict(
             CCSKL(3, on_unknown="drop"), X, cv=3, params={"constraints": table, "sample_id": ids}
         )
+
+
+def warned_of(rng):
+    """Yield calls that warn, and what they say."""
+    X = rng.standard_normal((40, 2))
+    parts = np.repeat(100 * np.arange(8.0), 15)[:, None] + rng.standard_normal((120, 2))
+    contradiction = Constraints([(0, 1)], [(0, 1)])
+    must = [(i, i + 1) for i in range(0, 38, 2)]
+    few = np.repeat([[0.0], [1.0]], 10, axis=0)
+    yield "separate parts", lambda: CCSKL(3, n_neighbors=5).fit(parts)
+    yield "separate parts", lambda: CCSKL(3, n_neighbors=5).fit_predict(parts)
+    yield (
+        "separate parts",
+        lambda: make_pipeline(StandardScaler(), CCSKL(3, n_neighbors=5)).fit_predict(parts),
+    )
+    yield (
+        "contradict",
+        lambda: PCKMeans(2, on_conflict="drop").fit(X, constraints=contradiction),
+    )
+    yield "contradict", lambda: ITML(on_conflict="drop").fit(X, constraints=contradiction)
+    yield "does not use", lambda: NormalizedCuts(2).fit(X, constraints=Constraints([(0, 1)]))
+    yield "widest kernel", lambda: OptimalKernelKMeans(2).fit(X, constraints=(must, []))
+    yield "only 2 of 3", lambda: COPKMeans(3).fit(few)
+    yield "only 2 of 3", lambda: kmeans(few, 3, rng=rng)
+    yield "did not settle", lambda: PCKMeans(3, max_iter=1, n_init=1).fit(X)
+    yield "did not reach", lambda: ConstrainedGaussianMixture(3, max_iter=1).fit(X)
+
+
+def test_warnings_name_the_line_of_the_caller(rng):
+    for message, call in warned_of(rng):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call()
+        found = [one for one in told if message in str(one.message)]
+        assert found, message
+        first = call.__code__.co_firstlineno
+        for one in found:
+            assert one.filename == __file__
+            assert one.lineno == first
 
 
 def test_more_parts_than_clusters_are_announced(rng):

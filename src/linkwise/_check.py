@@ -1,6 +1,5 @@
 """Check what users pass to an estimator. The code behind these checks trusts its input."""
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils.validation import validate_data
 from linkwise.blocks.cost import check_cost
 from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import looks_like_constraints
-from linkwise.exceptions import ConstraintWarning
+from linkwise.exceptions import ConstraintWarning, warn
 
 DENSE_PRODUCTS = 20_000.0  # flops an entry: some hundreds of products, bound by memory
 
@@ -111,11 +110,10 @@ def known_pairs(constraints, sample_id):
         )
     kept = constraints.restrict(sample_id)
     if constraints and not kept:
-        warnings.warn(
+        warn(
             f'on_unknown="drop" left out all {constraints.n_pairs} constraints: none of them has '
             "both ends in sample_id",
             ConstraintWarning,
-            stacklevel=4,
         )
     return kept
 
@@ -144,10 +142,9 @@ def check_constraints(constraints, n, sample_id=None, *, on_conflict="raise", on
         known, contradicted = known.drop_conflicts()
         if contradicted:
             a, b = next(iter(contradicted))[:2]
-            warnings.warn(
+            warn(
                 f"dropped {contradicted.n_pairs} of {known.n_pairs + contradicted.n_pairs} "
                 f"constraints: must-links contradict these cannot-links, ({a!r}, {b!r}) first",
                 ConstraintWarning,
-                stacklevel=3,
             )
     return CheckedConstraints(known, known.resolve(sample_id, n=n), n_dropped)

@@ -1,4 +1,9 @@
-"""What linkwise raises and warns."""
+"""Errors and warnings of linkwise."""
+
+import sys
+import warnings
+
+INSIDE = {"linkwise", "sklearn", "joblib"}  # packages that stand between a warning and its user
 
 
 class InfeasibleConstraints(ValueError):
@@ -37,3 +42,23 @@ class MissingExtra(ImportError):
 
     def __reduce__(self):
         return type(self), (self.package, self.extra)
+
+
+def warn(message, category=UserWarning):
+    """Warn, and name the line of the user's code that called into the library.
+
+    That line is the innermost one outside linkwise, scikit-learn and joblib: a warning out of a
+    Pipeline names the call of the pipeline.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _package(frame) in INSIDE:
+        frame = frame.f_back
+    warnings.warn_explicit(
+        message, category, frame.f_code.co_filename, frame.f_lineno,
+        module=frame.f_globals.get("__name__"),
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )  # fmt: skip
+
+
+def _package(frame):
+    return frame.f_globals.get("__name__", "").partition(".")[0]

@@ -1,6 +1,5 @@
 """LinkClustering."""
 
-import warnings
 from numbers import Real
 from typing import ClassVar
 
@@ -22,7 +21,7 @@ from linkwise.class_models.beliefs import Answers, probability_wrong, propagate
 from linkwise.class_models.co_training import log_probabilities
 from linkwise.constraints.closure import components
 from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
-from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
+from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints, warn
 from linkwise.partition.hard import assign
 from linkwise.partition.k_means import by_appearance
 
@@ -219,11 +218,10 @@ class LinkClustering(InductiveClusterer):
         q = found.q[:, self._names]
         self.probabilities_ = q / q.sum(axis=1, keepdims=True)
         if len(missing) and self.n_clusters is not None:
-            warnings.warn(
+            warn(
                 f"only {len(names)} of {k} clusters found: answers and data leave no point to the "
                 "others; ask for fewer clusters",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         return labels
 

@@ -1,6 +1,5 @@
 """What the spectral estimators share: graph, embed, partition, and the way in for new points."""
 
-import warnings
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -30,7 +29,7 @@ from linkwise.estimators._base import (
     Traits,
     match_rows,
 )
-from linkwise.exceptions import ConvergenceWarning
+from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.graph.affinity import build_affinity
 from linkwise.graph.anchors import AnchorAffinity, check_finite
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
@@ -124,11 +123,10 @@ class SpectralClusterer(InductiveClusterer):
         parts = 1 if isinstance(self.affinity_matrix_, np.ndarray) else self._basis.parts
         if parts > self.n_clusters:
             more = "n_nearest, or take fewer anchors" if self._streams() else "n_neighbors"
-            warnings.warn(
+            warn(
                 f"the graph has {parts} separate parts, more than n_clusters={self.n_clusters}: "
                 f"small parts are put together arbitrarily; raise {more}",
                 ConvergenceWarning,
-                stacklevel=6,
             )
 
     def _sample(self, size):

@@ -1,6 +1,5 @@
 """k-means with constraints: kept at all costs, at a price, or with a metric they help to learn."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +7,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
-from linkwise.exceptions import ConvergenceWarning
+from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.distortion import (
     Cosine,
     Euclidean,
@@ -60,11 +59,10 @@ class _Centroids(InductiveClusterer):
         labels, names = by_appearance(found[place])
         self.cluster_centers_ = centres[names] + middle
         if len(names) < self.n_clusters:
-            warnings.warn(
+            warn(
                 f"only {len(names)} of {self.n_clusters} clusters found: must-linked or equal "
                 "points leave no more; ask for fewer clusters",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         self._names = names
         return labels

@@ -1,6 +1,5 @@
 """A Gaussian mixture that follows constraints."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from linkwise.estimators._base import (
     InductiveClusterer,
     Traits,
 )
-from linkwise.exceptions import ConvergenceWarning
+from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.gaussian_mixture import TINY, Gaussians, Shape, fit_mixture, log_density
 from linkwise.partition.groups import must_groups
 from linkwise.partition.k_means import by_appearance, canonical_order
@@ -181,17 +180,15 @@ class ConstrainedGaussianMixture(InductiveClusterer):
 
     def _announce(self, fit, found):
         if found < self.n_clusters:
-            warnings.warn(
+            warn(
                 f"only {found} of {self.n_clusters} clusters have a point: ask for fewer clusters "
                 "or raise shrinkage",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         if not fit.converged:
-            warnings.warn(
+            warn(
                 f"Gaussian mixture: max_iter={self.max_iter} passes did not reach tol={self.tol}",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def predict_proba(self, X):

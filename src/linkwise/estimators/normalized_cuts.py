@@ -1,6 +1,5 @@
 """Normalised cuts, the unconstrained base."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators._base import Traits
 from linkwise.estimators._spectral import SpectralClusterer
-from linkwise.exceptions import ConstraintWarning
+from linkwise.exceptions import ConstraintWarning, warn
 from linkwise.partition.discretisation import discretise, pivoted_qr
 
 
@@ -76,11 +75,10 @@ class NormalizedCuts(SpectralClusterer):
 
     def _learn(self, X, links, rng):
         if links:
-            warnings.warn(
+            warn(
                 f"NormalizedCuts does not use the {links.n_pairs} constraints given; violations_ "
                 "tells which do not hold",
                 ConstraintWarning,
-                stacklevel=3,
             )
         if self.assign == "kmeans":
             return self._partition(rng)
@@ -97,10 +95,9 @@ class NormalizedCuts(SpectralClusterer):
         """Return labels; where a rotation left clusters empty, those of k-means."""
         if len(self._centres) == self.n_clusters:
             return labels
-        warnings.warn(
+        warn(
             f'assign="{self.assign}" left {self.n_clusters - len(self._centres)} of '
             f"{self.n_clusters} clusters empty; k-means was used instead",
             ConstraintWarning,
-            stacklevel=4,
         )
         return self._partition(rng)

@@ -1,6 +1,5 @@
 """Kernel k-means with a kernel fitted to the constraints."""
 
-import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from linkwise._check import check_memory
 from linkwise.estimators._base import AT_LEAST_ONE
 from linkwise.estimators._kernel import KernelClusterer
-from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
+from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from linkwise.graph.affinity import squared_distances
 from linkwise.graph.weights import median_scale, resolve_sigma
 from linkwise.kernel.optimal_kernel import (
@@ -118,18 +117,16 @@ class OptimalKernelKMeans(KernelClusterer):
         value = objective(squared, pair_weights(sign, weight), mixture.weights, mixture.widths)
         mixture = mixture._replace(widths=mixture.widths * spread, objective=value)
         if not mixture.converged:
-            warnings.warn(
+            warn(
                 "the ascent of the kernel objective stopped at its limit of steps; the widths may "
                 "not be optimal",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         if mixture.widths[np.argmax(mixture.weights)] >= 0.99 * WIDEST * spread:
-            warnings.warn(
+            warn(
                 "the constraints ask for the widest kernel allowed, which is nearly constant: "
                 'there are more must-links than cannot-links; try objective="balanced"',
                 ConstraintWarning,
-                stacklevel=4,
             )
         return mixture
 

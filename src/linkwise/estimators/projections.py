@@ -1,6 +1,5 @@
 """Linear maps learnt from constraints, for use before any clusterer."""
 
-import warnings
 from numbers import Real
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._check import check_constraints, check_memory, check_points, check_y
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
 from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits
-from linkwise.exceptions import ConstraintWarning
+from linkwise.exceptions import ConstraintWarning, warn
 from linkwise.graph.affinity import build_affinity
 from linkwise.kernel.metric import distance_bounds, fit_metric
 
@@ -387,9 +386,8 @@ class ITML(ConstrainedTransformer):
     def _warn_of_equal_rows(self, given, hopeless):
         if np.any(hopeless):
             a, b = next(iter(given.select(hopeless)))[:2]
-            warnings.warn(
+            warn(
                 f"left out {np.count_nonzero(hopeless)} of {given.n_pairs} constraints: "
                 f"cannot-links between equal rows, which no metric can part, ({a!r}, {b!r}) first",
                 ConstraintWarning,
-                stacklevel=4,
             )

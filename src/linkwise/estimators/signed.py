@@ -1,6 +1,5 @@
 """cSC, a signed Laplacian of data and constraints."""
 
-import warnings
 from numbers import Real
 from typing import ClassVar
 
@@ -10,7 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import extend, spectral_basis
 from linkwise.estimators._spectral import SpectralClusterer
-from linkwise.exceptions import ConstraintWarning, ConvergenceWarning
+from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from linkwise.partition.k_means import by_appearance
 
 
@@ -85,12 +84,11 @@ class SignedSpectralClustering(SpectralClusterer):
         n = X.shape[0]
         plain = not links or self.balance == 1
         if not plain and self.n_clusters > 10 and links.n_cannot > 4 * links.n_must:
-            warnings.warn(
+            warn(
                 f"{self.n_clusters} clusters and mostly cannot-links ({links.n_cannot} of "
                 f"{links.n_pairs}): a signed Laplacian tends to do worse than no constraints "
                 "here; try CCSKL or PropagatedSpectralClustering",
                 ConstraintWarning,
-                stacklevel=3,
             )
         W = self._graph_.W
         if not plain:
@@ -118,11 +116,10 @@ class SignedSpectralClustering(SpectralClusterer):
             labels = (Z[:, self._column] > 0).astype(np.int64)
         labels, self._names = by_appearance(labels)
         if len(self._names) == 1:
-            warnings.warn(
+            warn(
                 "only 1 of 2 clusters found: the eigenvector has one sign throughout; try "
                 'two_way="kmeans"',
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return labels
 

@@ -4,12 +4,12 @@ import json
 import os
 import sqlite3
 import threading
-import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from linkwise.exceptions import warn
 from linkwise.journal.events import Event, checked_body, checked_text, rows_of
 from linkwise.journal.file import (
     NotSaved,
@@ -131,10 +131,9 @@ def check_rows(path, theirs, data, n_rows, *, ids):
         if theirs.named_by != named_by or named_by == "row":
             check_data(path, theirs, mine)
         elif mine.sha256 != theirs.sha256:
-            warnings.warn(
+            warn(
                 f"{path} has answers about {theirs.name}, and {data} is not that file or has "
                 "changed; they are taken over by id",
-                stacklevel=2,
             )
 
 

@@ -31,13 +31,12 @@ product (7): O(s d^2) for s pairs, of a step O(d^3) besides; memory O(s d + d^2)
     numbers are ours.
 """
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from linkwise.exceptions import ConvergenceWarning
+from linkwise.exceptions import ConvergenceWarning, warn
 
 SAMPLE = 200_000  # pairs of points that the bounds are read from
 SHORTEST_STEP = 2.0**-30
@@ -168,11 +167,10 @@ def fit_metric(V, sign, weight, bounds, *, gamma=1.0, max_iter=1000, tol=1e-6):
             break
         R, logdet = better
     if decrement > tol:
-        warnings.warn(
+        warn(
             f"fit_metric: {n_iter} steps of max_iter={max_iter} ended at a Newton decrement of "
             f"{decrement:.2g}, tol={tol:g}; raise max_iter or tol, or lower gamma={gamma:g}",
             ConvergenceWarning,
-            stacklevel=2,
         )
     dual = abs(pull(_squares(V, R)[1], sign, price, bound))
     return Metric(R @ R.T, dual / unit / unit, n_iter)

@@ -22,7 +22,6 @@ A pass takes O(n d k + k^2 edges) time; memory O(n (d + k)).
     knowledge, ICML 2001.
 """
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +29,7 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from linkwise.constraints.closure import component_pairs, components
-from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints
+from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints, warn
 from linkwise.partition.colouring import colour
 from linkwise.partition.groups import cheapest, choose_seeds, dense, must_groups, one_hot
 
@@ -178,9 +177,7 @@ def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
         runs.append((cost, labels, centres, n_iter, settled))
     cost, labels, centres, n_iter, settled = min(runs, key=lambda run: run[0])
     if not settled:
-        warnings.warn(
-            f"{max_iter=} passes did not settle; raise max_iter", ConvergenceWarning, stacklevel=2
-        )
+        warn(f"{max_iter=} passes did not settle; raise max_iter", ConvergenceWarning)
     J = row_norms(X, squared=True).sum(dtype=np.float64) + cost
     return CentroidPartition(labels[groups.of], centres, max(float(J), 0.0), n_iter)
 

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from linkwise.blocks.executors import run_blocks
 from linkwise.blocks.row_sampling import content_sample
 from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
-from linkwise.exceptions import ConvergenceWarning
+from linkwise.exceptions import ConvergenceWarning, warn
 
 SAMPLE = 3_000  # rows for the starts, or this many times k
 PER_CLUSTER = 200
@@ -165,11 +165,10 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
     labels = np.empty(n, dtype=np.int64) if out is None else out
     centres, inertia = label_rows(Z, centres, labels)
     if len(centres) < k:
-        warnings.warn(
+        warn(
             f"only {len(centres)} of {k} clusters found: the points, or what the constraints make "
             "of them, have no more distinct positions; ask for fewer clusters",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return Partition(labels, centres, inertia)
 

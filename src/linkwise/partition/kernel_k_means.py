@@ -26,13 +26,12 @@ O(n k) a move.
     ICML 2005.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from linkwise.exceptions import ConvergenceWarning
+from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.k_means import by_appearance
 
 PATIENCE = 5  # passes without a new best J before a start is given up
@@ -278,10 +277,9 @@ def kernel_kmeans(
         runs.append((*finish(problem, labels, k), n_iter, settled))
     labels, J, n_iter, settled = min(runs, key=lambda run: run[1])
     if not settled:
-        warnings.warn(
+        warn(
             f"kernel k-means: {max_iter=} passes did not settle; the best partition seen is kept",
             ConvergenceWarning,
-            stacklevel=2,
         )
     labels, _ = by_appearance(labels)
     plain = problem._replace(R=sparse.csr_array((n, n), dtype=K.dtype))

@@ -26,13 +26,12 @@ A pass costs O(n d k + sweeps m) and memory is O(n (d + k) + m (d + k)) for m pa
     clustering, ICML 2004.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
-from linkwise.exceptions import ConvergenceWarning
+from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.colouring import neighbours
 from linkwise.partition.groups import cheapest, choose_seeds, must_groups, one_hot
 
@@ -236,7 +235,5 @@ def penalised_kmeans(distortion, k, i, j, sign, *, n_init=10, max_iter=100, rng)
         runs.append(_descend(distortion, problem, labels, max_iter))
     best, settled = min(runs, key=lambda run: run[0].objective)
     if not settled:
-        warnings.warn(
-            f"{max_iter=} passes did not settle; raise max_iter", ConvergenceWarning, stacklevel=2
-        )
+        warn(f"{max_iter=} passes did not settle; raise max_iter", ConvergenceWarning)
     return best
