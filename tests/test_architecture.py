@@ -1,6 +1,7 @@
 """The shape of the code base, checked."""
 
 import ast
+import pkgutil
 import re
 import subprocess
 import sys
@@ -125,3 +126,43 @@ def test_the_examples_of_the_readme_run():
     space: dict = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), space)
+
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def anchors(page):
+    """Return the anchors of the headings of a page, as GitHub makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@each_page
+def test_every_link_of_the_docs_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if target.startswith("https://"):
+            continue
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), f"{page.name}: {target}"
+        if anchor:
+            assert anchor in anchors(file), f"{page.name}: {target}"
+
+
+@each_page
+def test_every_file_named_in_the_docs_exists(page):
+    """Paths begin at the repository or at a room; `file.py: name` names what the file defines."""
+    for path, name in re.findall(r"([\w/]+\.py)\b(?::\s+([\w.]+))?", page.read_text()):
+        files = [folder / path for folder in (ROOT, SOURCE) if (folder / path).exists()]
+        assert files, f"{page.name}: {path}"
+        for part in filter(None, name.split(".")):
+            defined = rf"^\s*(def|class) {part}\b"
+            assert re.search(defined, files[0].read_text(), flags=re.MULTILINE), f"{path}: {part}"
+
+
+@each_page
+def test_every_module_named_in_the_docs_exists(page):
+    for name in re.findall(r"(?<![\w.-])linkwise(?:\.\w+)+", page.read_text()):
+        pkgutil.resolve_name(name)  # raises ImportError or AttributeError
