@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from linkwise.blocks import executor
 from linkwise.kernel import fit_mixture, fit_spectrum, mixture_kernel, propagate
 from linkwise.kernel.optimal_kernel import gradient, objective, pair_weights, project_simplex
 from linkwise.kernel.propagation import largest_product
@@ -164,6 +165,22 @@ def test_float32_stays_float32():
         exact = propagate(K.astype(float), *links, algorithm=algorithm, **SOFT)
         assert found.A.dtype == np.float32
         assert_allclose(found.A, exact.A, atol=1e-5)
+
+
+def test_tiles_of_the_largest_product_go_to_the_executor(rng):
+    class Counting:
+        tiles = 0
+
+        def map(self, function, items):
+            for item in items:
+                self.tiles += 1
+                yield function(item)
+
+    Y = rng.standard_normal((600, 2))
+    with executor(Counting()) as counting:
+        found = largest_product(Y)
+    assert counting.tiles == 6
+    assert_array_equal(found, largest_product(Y))
 
 
 @pytest.mark.parametrize("shape", [(300, 7), (5, 1)])

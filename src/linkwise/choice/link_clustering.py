@@ -132,7 +132,7 @@ class LinkClustering(InductiveClusterer):
     def _prepare(self, X, rng):
         self._rows = np.zeros(0, dtype=np.intp)  # nothing is learnt from yet
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         with one_thread():  # the products are small: more threads only wait for each other
             return self._learn_all(X, links, rng)
 

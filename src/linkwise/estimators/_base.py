@@ -155,11 +155,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         """Cluster the stored points under CheckedConstraints."""
         X = self._fit_X
         rng = np.random.default_rng([self._seed, 1])
-        with new_labels(out, X.shape[0]) as self._target:
-            labels = self._learn(X, checked.by_row, rng)
-            if out is not None and labels is not self._target:
-                self._target[:] = labels
-        del self._target
+        with new_labels(out, X.shape[0]) as target:
+            labels = self._learn(X, checked.by_row, rng, out=target)
+            if target is not None and labels is not target:
+                target[:] = labels
         self.labels_ = labels if out is None else np.load(out, mmap_mode="r")
         self.violations_ = list(checked.by_id.select(checked.by_row.violated(self.labels_)))
         self.n_dropped_ = checked.n_dropped
@@ -188,8 +187,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     def _prepare(self, X, rng):
         """Store what does not depend on constraints; `refit` does not call it again."""
 
-    def _learn(self, X, links, rng):
-        """Store what was learnt and return labels (n,)."""
+    def _learn(self, X, links, rng, *, out=None):
+        """Store what was learnt and return labels (n,).
+
+        Methods that label block by block write the labels to ``out``, an int array (n,), and
+        return it. ``out`` is None where the labels need no file.
+        """
         raise NotImplementedError
 
     def __sklearn_tags__(self):

@@ -136,7 +136,7 @@ class SpectralClusterer(InductiveClusterer):
         F = self._basis.vectors
         return content_sample(F, size, np.random.default_rng([self._seed, 2]))
 
-    def _partition(self, rng, *, start=None):
+    def _partition(self, rng, *, start=None, out=None):
         """Run k-means on the embedding of all points, from given centres or from its own."""
         self._warn_of_components()
         F = self._basis.vectors
@@ -145,7 +145,7 @@ class SpectralClusterer(InductiveClusterer):
         self.embedding_ = computed(embedding) if few else embedding
         labels, self._centres, _ = kmeans(
             self.embedding_, self.n_clusters, n_init=self.n_init, start=start,
-            sample=self._sample, rng=rng, out=self._target,
+            sample=self._sample, rng=rng, out=out,
         )  # fmt: skip
         return labels
 

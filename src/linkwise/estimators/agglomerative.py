@@ -101,7 +101,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     def _must_fit(self):
         return self.distance_threshold is None
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         n, k = X.shape[0], self.n_clusters
         check_memory(n, X.dtype, copies=3, instead="use COPKMeans")
         order = np.arange(n) if sparse.issparse(X) else canonical_order(X)

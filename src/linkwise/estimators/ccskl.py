@@ -141,12 +141,12 @@ class CCSKL(SpectralClusterer):
         self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
         self._terms, self._plain_centres = diagonal_terms(self._basis.vectors), None
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         if not links:
             m = self._basis.vectors.shape[1]
             self.spectrum_ = (np.arange(m) < self.n_clusters).astype(np.float64)
             self.view_ = "plain"
-            return self._partition(rng)
+            return self._partition(rng, out=out)
         self.spectrum_ = fit_spectrum(
             self._basis.vectors, *links.arrays(), diagonal=self.diagonal,
             n_components=self.n_components, terms=self._terms,
@@ -156,7 +156,7 @@ class CCSKL(SpectralClusterer):
             self.view_, start = self._best_view(links, rng)
         else:
             self.view_ = "unit" if self.normalize_rows else "weighted"
-        return self._partition(rng, start=start)
+        return self._partition(rng, start=start, out=out)
 
     def _best_view(self, links, rng):
         """Return the view of the eigenvectors whose partition keeps most constraints.

@@ -49,7 +49,7 @@ class _Centroids(InductiveClusterer):
         """Tell whether moving all points and centres alike changes nothing."""
         return True
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         order = row_order(X)
         place = np.argsort(order)  # equal rows keep their order: among them it may matter
         centred = self._centred() and not sparse.issparse(X)
@@ -300,8 +300,8 @@ class HMRFKMeans(_Penalised):
             X, pairs, self.constraint_weight, self.n_clusters, full=False, shared=True
         )
 
-    def _learn(self, X, links, rng):
-        labels = super()._learn(X, links, rng)
+    def _learn(self, X, links, rng, *, out=None):
+        labels = super()._learn(X, links, rng, out=out)
         if self.distortion == "euclidean":
             self.metric_ = self._metric[0].astype(X.dtype)
         return labels
@@ -382,8 +382,8 @@ class MPCKMeans(_Penalised):
             full=self.metric == "full", shared=self.shared_metric,
         )  # fmt: skip
 
-    def _learn(self, X, links, rng):
-        labels = super()._learn(X, links, rng)
+    def _learn(self, X, links, rng, *, out=None):
+        labels = super()._learn(X, links, rng, out=out)
         if not self.shared_metric:
             self._metric = self._metric[self._names]
         self.metric_ = (self._metric[0] if self.shared_metric else self._metric).astype(X.dtype)

@@ -80,7 +80,7 @@ class ExhaustivePropagation(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         W = self._graph_.W
         if links and self.affinity == "anchors":
             W = self._on_anchors(W, links)
@@ -89,7 +89,7 @@ class ExhaustivePropagation(SpectralClusterer):
             W = self._on_points(W, links.arrays())
         self.affinity_matrix_ = W
         self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
-        return self._partition(rng)
+        return self._partition(rng, out=out)
 
     def _on_points(self, W, pairs):
         if not sparse.issparse(W) or self._reach(W) == "all":

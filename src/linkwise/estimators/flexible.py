@@ -79,13 +79,13 @@ class FlexibleSpectralClustering(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         n, k = X.shape[0], self.n_clusters
         W = self.affinity_matrix_ = self._graph_.W
         self._plain = not links or k == 1
         if self._plain:
             self._basis = spectral_basis(W, k, rng)
-            return self._partition(rng)
+            return self._partition(rng, out=out)
         check_memory(n, np.float64, copies=8, instead="use CCSKL, which is sparse")
         problem = flexible_problem(W, links.matrix(n))
         tried, fault = [], None

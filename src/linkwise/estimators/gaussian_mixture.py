@@ -136,7 +136,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         order = canonical_order(X)
         points = X[order].astype(np.float64)
         i, j, sign, weight = links.merged().arrays()

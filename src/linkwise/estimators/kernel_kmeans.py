@@ -111,7 +111,7 @@ class KernelKMeans(KernelClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         if self.kernel != "nearest_neighbors":
             check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
         K = self._matrix(X)

@@ -73,7 +73,7 @@ class NormalizedCuts(SpectralClusterer):
         W = self.affinity_matrix_ = self._graph_.W
         self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         if links:
             warn(
                 f"NormalizedCuts does not use the {links.n_pairs} constraints given; violations_ "
@@ -81,7 +81,7 @@ class NormalizedCuts(SpectralClusterer):
                 ConstraintWarning,
             )
         if self.assign == "kmeans":
-            return self._partition(rng)
+            return self._partition(rng, out=out)
         Z = self.embedding_ = unit_rows(np.asarray(self._basis.vectors))
         self._warn_of_components()
         if self.assign == "qr":
@@ -89,9 +89,9 @@ class NormalizedCuts(SpectralClusterer):
         else:
             labels = discretise(Z, n_init=self.n_init, rng=rng)
         self._centres = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
-        return self._complete(labels, rng)
+        return self._complete(labels, rng, out)
 
-    def _complete(self, labels, rng):
+    def _complete(self, labels, rng, out):
         """Return labels; where a rotation left clusters empty, those of k-means."""
         if len(self._centres) == self.n_clusters:
             return labels
@@ -100,4 +100,4 @@ class NormalizedCuts(SpectralClusterer):
             f"{self.n_clusters} clusters empty; k-means was used instead",
             ConstraintWarning,
         )
-        return self._partition(rng)
+        return self._partition(rng, out=out)

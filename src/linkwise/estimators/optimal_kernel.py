@@ -95,7 +95,7 @@ class OptimalKernelKMeans(KernelClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
         self.weights_, self.widths_, self.objective_ = self._mixture(X, links, rng)[:3]
         return self._partition(self._kernel(X), links, rng)

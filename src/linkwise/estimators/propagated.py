@@ -123,7 +123,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         # the links act through a covariance of its own width; the graph only says where
         return "r" if self.affinity in ("anchors", "nearest_neighbors") else self.sigma
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         eps_must, eps_cannot = self._eps()
         self.algorithm_ = self.algorithm
         if self.algorithm == "auto":
@@ -133,7 +133,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         W = learn.get(self.affinity, self._on_all_pairs)(X, links.merged(), told)
         self.affinity_matrix_ = W
         self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
-        return self._partition(rng)
+        return self._partition(rng, out=out)
 
     def _on_all_pairs(self, X, links, told):
         K = self._graph_.W

@@ -80,7 +80,7 @@ class SignedSpectralClustering(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         n = X.shape[0]
         plain = not links or self.balance == 1
         if not plain and self.n_clusters > 10 and links.n_cannot > 4 * links.n_must:
@@ -100,7 +100,7 @@ class SignedSpectralClustering(SpectralClusterer):
         self.eigenvalues_ = 1 - self._basis.values
         self._column = None
         if plain or self.n_clusters != 2 or self.two_way == "kmeans":
-            return self._partition(rng)
+            return self._partition(rng, out=out)
         return self._two_way(links)
 
     def _two_way(self, links):

@@ -64,9 +64,9 @@ class SpectralLearning(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         i, j, sign, _ = links.arrays()
         W = self.affinity_matrix_ = impose(self._graph_.W, i, j, sign)
         basis = spectral_basis if self.normalization == "symmetric" else additive_basis
         self._basis = basis(W, self.n_clusters, rng)
-        return self._partition(rng)
+        return self._partition(rng, out=out)

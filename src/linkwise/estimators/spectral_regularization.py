@@ -99,7 +99,7 @@ class SpectralRegularization(SpectralClusterer):
         """Return the eigenvectors that the matrix recombines."""
         return V[:, : self.n_components]
 
-    def _learn(self, X, links, rng):
+    def _learn(self, X, links, rng, *, out=None):
         self._root = None
         if links:
             self.matrix_, self.shrinkage_ = fit_matrix(
@@ -109,7 +109,7 @@ class SpectralRegularization(SpectralClusterer):
             )  # fmt: skip
             root = matrix_root(self.matrix_) * X.shape[0] ** 0.5
             self._root = root.astype(self._basis.vectors.dtype)
-        return self._partition(rng)
+        return self._partition(rng, out=out)
 
     def _embed(self, V):
         if self._root is None:

@@ -34,12 +34,12 @@ Equation numbers (1) to (3) are the paper's.
     CVPR 2008.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
 
+from linkwise.blocks.executors import run_blocks
 from linkwise.linalg.woodbury import CUTOFF, downdate
 
 NOT_PSD = "the affinity matrix is not positive semi-definite, so it is no covariance"
@@ -175,8 +175,8 @@ def one_by_one(K, joint, V, noise, *, scale):
 def largest_product(Y, Z=None):
     """Return the array max_c y_ic z_jc of two arrays (rows, c) and (columns, c); Z = Y if None.
 
-    Tiles are independent, so they go to threads; numpy holds no lock inside them. For Z = Y the
-    result is symmetric and half of the tiles are copies.
+    The executor works on the tiles, which are independent of each other. For Z = Y the result is
+    symmetric, and half of the tiles are copies.
     """
     mirror = Z is None
     Y = np.ascontiguousarray(Y.T)  # (c, rows)
@@ -196,8 +196,8 @@ def largest_product(Y, Z=None):
 
     rows, columns = (range(0, size, TILE) for size in out.shape)
     corners = [(i, j) for i in rows for j in columns if not mirror or i <= j]
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(fill, corners))
+    for _ in run_blocks(fill, corners):
+        pass
     return out
 
 
