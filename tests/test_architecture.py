@@ -51,6 +51,22 @@ def test_imports_point_only_up_the_rooms(path):
         assert room(home) <= room(own), f"{own} imports {module}"
 
 
+def private_names(path):
+    """Yield private names and modules of other rooms that a file imports."""
+    own = path.relative_to(SOURCE).parts[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkwise."):
+            room, *module = node.module.split(".")[1:]
+            names = [*module, *(alias.name for alias in node.names)]
+            if room != own:
+                yield from (name for name in names if name.startswith("_"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_rooms_import_only_public_names_of_each_other(path):
+    assert not list(private_names(path))
+
+
 def documented_in(text):
     return set(re.findall(r"`([A-Za-z_]+)`", text))
 

@@ -40,7 +40,7 @@ from linkwise import (
     sample_pairs,
 )
 from linkwise.embedding import spectral_embedding
-from linkwise.estimators._base import match_rows
+from linkwise.estimators.base import match_rows
 from linkwise.evaluate import adjusted_rand_index, kept
 from linkwise.graph import build_affinity
 from linkwise.partition import kernel_kmeans, kmeans

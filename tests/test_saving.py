@@ -36,7 +36,7 @@ from linkwise import (
     save,
 )
 from linkwise.blocks.rows import ComputedRows, LazyRows
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.graph import build_affinity
 from linkwise.saving.archive import FORMAT
 
@@ -216,7 +216,7 @@ def test_rows_and_labels_in_files_are_read_in(order, points, tmp_path):
 
 def test_rows_that_are_computed_when_asked_for_come_back(points, tmp_path, monkeypatch):
     X, new, links, other = points
-    for room in ("estimators._spectral", "embedding.anchored", "graph.anchors"):
+    for room in ("estimators.spectral_base", "embedding.anchored", "graph.anchors"):
         monkeypatch.setattr(f"linkwise.{room}.IN_MEMORY", 0)
     model = made(CCSKL, affinity="anchors").fit(X, constraints=links)
     assert isinstance(model.embedding_, LazyRows)

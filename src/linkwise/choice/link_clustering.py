@@ -20,7 +20,7 @@ from linkwise.class_models import learners, views
 from linkwise.class_models.beliefs import Answers, probability_wrong, propagate
 from linkwise.class_models.co_training import log_probabilities
 from linkwise.constraints.closure import components
-from linkwise.estimators._base import AT_LEAST_ONE, InductiveClusterer, Traits
+from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints, warn
 from linkwise.partition.hard import assign
 from linkwise.partition.k_means import by_appearance

@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
 from linkwise.constraints.closure import component_pairs, components
-from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, ConstrainedClusterer, Traits
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, ConstrainedClusterer, Traits
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.agglomerative import Witness, agglomerate
 from linkwise.partition.hard import cop_kmeans

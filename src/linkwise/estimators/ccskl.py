@@ -7,8 +7,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise.blocks.rows import take_rows
 from linkwise.embedding.spectral import spectral_basis, unit_rows
-from linkwise.estimators._base import AT_LEAST_ONE, Traits
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.base import AT_LEAST_ONE, Traits
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
 from linkwise.partition.k_means import best_starts, nearest_centre, sample_size
 
@@ -179,7 +179,7 @@ class CCSKL(SpectralClusterer):
             a, b = nearest_centre(self._view(linked, view), centres)[links.pairs].T
             kept.append(links.weight * ((a == b) == (links.sign > 0)))
             found.append(len(np.unique(nearest_centre(self._view(sample, view), centres))))
-        best = _most_kept(np.array(kept), np.array(found))
+        best = most_kept(np.array(kept), np.array(found))
         return VIEWS[best], starts[best]
 
     def _view(self, V, view):
@@ -193,7 +193,7 @@ class CCSKL(SpectralClusterer):
         return self._view(V, self.view_)
 
 
-def _most_kept(kept, found):
+def most_kept(kept, found):
     """Return the number of the view to take; the last is plain spectral clustering.
 
     Parameters

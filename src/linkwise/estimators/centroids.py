@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.distortion import (
     Cosine,

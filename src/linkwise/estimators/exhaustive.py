@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise._check import check_memory
 from linkwise.blocks.cost import check_cost
 from linkwise.embedding.spectral import spectral_basis
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.graph.anchors import inverse
 from linkwise.kernel.exhaustive import spread, spread_edges, spread_memory
 from linkwise.kernel.exhaustive_anchors import anchor_judgement, spread_core

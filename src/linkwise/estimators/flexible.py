@@ -9,8 +9,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from linkwise._check import check_memory
 from linkwise.embedding.flexible import flexible_embedding, flexible_problem
 from linkwise.embedding.spectral import spectral_basis
-from linkwise.estimators._base import Traits
-from linkwise.estimators._spectral import OPTIONS, SpectralClusterer
+from linkwise.estimators.base import Traits
+from linkwise.estimators.spectral_base import OPTIONS, SpectralClusterer
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.k_means import by_appearance, kmeans, nearest_centre
 

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise.constraints.closure import components
-from linkwise.estimators._base import (
+from linkwise.estimators.base import (
     AT_LEAST_ONE,
     NOT_NEGATIVE,
     POSITIVE,

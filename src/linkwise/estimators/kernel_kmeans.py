@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
 from linkwise.embedding.spectral import spectral_embedding
-from linkwise.estimators._base import AT_LEAST_ONE, SIGMA
-from linkwise.estimators._kernel import KernelClusterer
+from linkwise.estimators.base import AT_LEAST_ONE, SIGMA
+from linkwise.estimators.kernel_base import KernelClusterer
 from linkwise.graph.affinity import NeighbourAffinity, squared_distances
 from linkwise.graph.laplacians import degrees
 from linkwise.graph.weights import median_scale, resolve_sigma

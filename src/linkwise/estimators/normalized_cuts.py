@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise.embedding.spectral import spectral_basis, unit_rows
-from linkwise.estimators._base import Traits
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.base import Traits
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, warn
 from linkwise.partition.discretisation import discretise, pivoted_qr
 

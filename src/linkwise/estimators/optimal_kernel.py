@@ -9,8 +9,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from linkwise._check import check_memory
-from linkwise.estimators._base import AT_LEAST_ONE
-from linkwise.estimators._kernel import KernelClusterer
+from linkwise.estimators.base import AT_LEAST_ONE
+from linkwise.estimators.kernel_base import KernelClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from linkwise.graph.affinity import squared_distances
 from linkwise.graph.weights import median_scale, resolve_sigma

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_constraints, check_memory, check_points, check_y
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
-from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits
 from linkwise.exceptions import ConstraintWarning, warn
 from linkwise.graph.affinity import build_affinity
 from linkwise.kernel.metric import distance_bounds, fit_metric

@@ -12,8 +12,8 @@ from linkwise.blocks.cost import check_cost
 from linkwise.blocks.row_sampling import spaced
 from linkwise.blocks.rows import take_rows
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
-from linkwise.estimators._base import POSITIVE
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.base import POSITIVE
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.graph.affinity import GaussianAffinity
 from linkwise.graph.anchors import inverse
 from linkwise.graph.weights import median_scale, resolve_sigma

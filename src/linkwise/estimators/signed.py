@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import extend, spectral_basis
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from linkwise.partition.k_means import by_appearance
 

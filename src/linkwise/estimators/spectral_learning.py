@@ -5,8 +5,8 @@ from typing import ClassVar
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise.embedding.spectral import additive_basis, spectral_basis
-from linkwise.estimators._base import Traits
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.base import Traits
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.kernel.imposition import impose
 
 

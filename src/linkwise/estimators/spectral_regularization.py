@@ -6,8 +6,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise.blocks.rows import LazyRows
 from linkwise.embedding.spectral import spectral_basis, unit_rows
-from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE
-from linkwise.estimators._spectral import SpectralClusterer
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
+from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.kernel.spectral_regularization import diagonal_errors, fit_matrix, matrix_root
 
 

@@ -13,7 +13,7 @@ from linkwise.class_models.views import View
 from linkwise.constraints import Closure, Constraints, Pair
 from linkwise.embedding.anchored import AnchoredBasis, AnchoredVectors
 from linkwise.embedding.spectral import Basis
-from linkwise.estimators._kernel import KernelClusterer
+from linkwise.estimators.kernel_base import KernelClusterer
 from linkwise.graph.affinity import GaussianAffinity, NeighbourAffinity, PrecomputedAffinity
 from linkwise.graph.anchors import AnchorAffinity, AnchoredMatrix, Interpolation, Touched
 from linkwise.graph.nearest_anchors import AnchorPlan

@@ -22,7 +22,7 @@ from linkwise.blocks.rows import (
     write_block,
 )
 from linkwise.embedding.spectral import extend, unit_rows
-from linkwise.estimators._base import (
+from linkwise.estimators.base import (
     AT_LEAST_ONE,
     SIGMA,
     InductiveClusterer,

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise.constraints.closure import components
-from linkwise.estimators._base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
 from linkwise.partition.kernel_k_means import kernel_kmeans, membership
 
 
