@@ -301,6 +301,28 @@ def test_force_overwrites_the_output(call):
     assert len(table(Path("labels.csv").read_text())) == 30
 
 
+def test_no_command_overwrites_a_project_or_its_data(call, here):
+    assert call("label data.csv --id id --terminal", b"s\nd\nq\n")[0] == 0
+    Path("labels.csv").write_text("old")
+    Path("copy.csv").write_bytes(Path("data.csv").read_bytes())
+    before = {path: path.read_bytes() for path in here.iterdir()}
+    fit = "fit copy.csv --id id -k 2 --method pck-means --force -o"
+    for line, fault in (
+        ("export data.linkwise --force -o data.csv", "data.csv is the data of the project data.l"),
+        (f"{fit} data.csv", "data.csv is the data of the project"),
+        ("export data.linkwise --force --labels copy.csv -o data.csv", "is the data of the proj"),
+        ("export data.linkwise --force -o data.linkwise", "-o data.linkwise is what is read"),
+    ):
+        code, out, err = call(line)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert fault in err
+    Path("project.csv").write_bytes(Path("data.linkwise").read_bytes())
+    assert "project.csv is a project of answers" in call(f"{fit} project.csv")[2]
+    Path("project.csv").unlink()
+    assert before == {path: path.read_bytes() for path in here.iterdir()}
+    assert call(f"{fit} labels.csv")[0] == 0
+
+
 def test_the_summary_names_the_first_links_not_kept(call):
     pairs = [f"{3 * i:03d},{3 * i + 3:03d},cannot\n" for i in range(8)]
     Path("links.csv").write_text("".join(pairs))

@@ -457,7 +457,7 @@ def test_a_reader_at_work_does_not_stop_the_writer_or_its_end(journal, path):
     ("content", "words"),
     [
         (b"", "is empty: a project not begun"),
-        (b"PK\x03\x04 and more", "is a saved model, not a project"),
+        (b"PK\x03\x04" + bytes(26) + b"model.json", "is a saved model, not a project"),
         (b"id,x\n1,2\n", "is not a linkwise project"),
         (b"SQLite format 3\x00" + b"\xff" * 4000, "not a linkwise project|damaged"),
     ],

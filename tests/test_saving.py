@@ -38,6 +38,7 @@ from linkwise import (
 from linkwise.blocks.rows import ComputedRows, LazyRows
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.graph import build_affinity
+from linkwise.journal import Data, Journal, read_project
 from linkwise.saving.archive import FORMAT
 
 PUBLIC = [getattr(linkwise, name) for name in linkwise.__all__]
@@ -119,8 +120,8 @@ def alike(a, b, seen=()):
 
 
 def through_a_file(model, folder):
-    save(model, folder / "model")
-    return load(folder / "model")
+    save(model, folder / "m.lwmodel")
+    return load(folder / "m.lwmodel")
 
 
 def check_all(model, folder, X, new, other):
@@ -237,9 +238,9 @@ def test_an_array_is_stored_once(rng, tmp_path):
     model = COPKMeans(3, random_state=0).fit(X)
     model.other_ = X.view()
     model.inner_ = COPKMeans(2, random_state=0).fit(X)
-    save(model, tmp_path / "model")
-    assert sum(size > X.nbytes for size in members(tmp_path / "model").values()) == 1
-    again = load(tmp_path / "model")
+    save(model, tmp_path / "m.lwmodel")
+    assert sum(size > X.nbytes for size in members(tmp_path / "m.lwmodel").values()) == 1
+    again = load(tmp_path / "m.lwmodel")
     assert again.other_ is again.inner_._fit_X is again._fit_X
 
 
@@ -312,9 +313,9 @@ def test_numbers_that_lie_together_stay_together(layout, rng, tmp_path):
 def test_the_same_model_is_the_same_file(points, tmp_path):
     X, _, links, _ = points
     model = made(CCSKL).fit(X, constraints=links)
-    save(model, tmp_path / "one")
-    save(load(tmp_path / "one"), tmp_path / "two")
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    save(model, tmp_path / "one.lwmodel")
+    save(load(tmp_path / "one.lwmodel"), tmp_path / "two.lwmodel")
+    assert (tmp_path / "one.lwmodel").read_bytes() == (tmp_path / "two.lwmodel").read_bytes()
 
 
 @pytest.mark.parametrize(("value", "message"), [
@@ -333,14 +334,14 @@ def test_what_cannot_be_saved_is_named(value, message, tmp_path):
     model = COPKMeans()
     model.value_ = value
     with pytest.raises(TypeError, match=message):
-        save(model, tmp_path / "model")
+        save(model, tmp_path / "m.lwmodel")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_function_among_the_parameters_is_named(points, tmp_path):
     model = KernelKMeans(3, kernel=lambda X, Y: X @ Y.T, random_state=0).fit(points[0])
     with pytest.raises(TypeError, match=r"KernelKMeans.kernel is of type function"):
-        save(model, tmp_path / "model")
+        save(model, tmp_path / "m.lwmodel")
 
 
 def test_only_estimators_of_linkwise_are_saved(tmp_path):
@@ -349,11 +350,11 @@ def test_only_estimators_of_linkwise_are_saved(tmp_path):
 
     for model in (KMeans(), Mine(), Constraints(), None):
         with pytest.raises(TypeError, match="pass an estimator of linkwise"):
-            save(model, tmp_path / "model")
+            save(model, tmp_path / "m.lwmodel")
 
 
 def test_a_failed_save_leaves_the_old_file(points, tmp_path, monkeypatch):
-    path = tmp_path / "model"
+    path = tmp_path / "m.lwmodel"
     save(COPKMeans(5), path)
 
     def full(*_):
@@ -366,9 +367,49 @@ def test_a_failed_save_leaves_the_old_file(points, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_the_name_of_a_model_ends_in_its_suffix(tmp_path):
+    for name in ("model", "model.linkwise", "points.csv"):
+        with pytest.raises(
+            ValueError, match=r"ends in \.lwmodel; name it '(model|points)\.lwmodel'"
+        ):
+            save(COPKMeans(), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    save(COPKMeans(4), tmp_path / "MODEL.LWMODEL")
+    assert load(tmp_path / "MODEL.LWMODEL").n_clusters == 4
+
+
+def test_a_model_under_the_old_suffix_is_read(tmp_path):
+    save(COPKMeans(4), tmp_path / "m.lwmodel")
+    (tmp_path / "m.lwmodel").rename(tmp_path / "m.linkwise")
+    assert load(tmp_path / "m.linkwise").n_clusters == 4
+
+
+@pytest.mark.parametrize("name", ["iris.linkwise", "iris.lwmodel", "iris.db"])
+def test_a_project_is_never_replaced_by_a_model_nor_read_as_one(name, tmp_path):
+    path = tmp_path / name
+    with Journal(path, data=Data("iris.csv", "0" * 64, 3, "row")) as journal:
+        journal.answer(0, 1, True)
+        with pytest.raises(FileExistsError, match=r"is a project of answers, and is never"):
+            save(COPKMeans(), path)  # while somebody is writing to it
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match=rf"{name} is a project of answers, and is never"):
+        save(COPKMeans(), path)
+    assert path.read_bytes() == before
+    with pytest.raises(
+        ValueError, match=r"is a project of answers, not a saved model; .*\.lwmodel"
+    ):
+        load(path)
+
+
+def test_a_model_is_not_read_as_a_project(tmp_path):
+    save(COPKMeans(), tmp_path / "m.lwmodel")
+    with pytest.raises(ValueError, match="is a saved model, not a project of answers"):
+        read_project(tmp_path / "m.lwmodel")
+
+
 def test_a_place_that_is_none_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="its folder does not exist; make it first"):
-        save(COPKMeans(), tmp_path / "none" / "model")
+        save(COPKMeans(), tmp_path / "none" / "m.lwmodel")
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
         save(COPKMeans(), tmp_path)
     for path in (tmp_path, tmp_path / "none"):
@@ -379,13 +420,13 @@ def test_a_place_that_is_none_is_refused(tmp_path):
 @pytest.fixture(scope="module")
 def small(points, tmp_path_factory):
     """The file of a model on an anchor graph, and the model."""
-    path = tmp_path_factory.mktemp("small") / "model"
+    path = tmp_path_factory.mktemp("small") / "m.lwmodel"
     model = made(CCSKL, affinity="anchors").fit(points[0], constraints=points[2])
     save(model, path)
     return path, model
 
 
-def refused(path, fragment="the file is cut short, damaged or something else: save"):
+def refused(path, fragment="the file is cut short, damaged or not a model: save"):
     """Check that a file is refused in one error that names it, without others behind it."""
     with pytest.raises(ValueError, match=fragment) as caught:
         load(path)
@@ -395,7 +436,7 @@ def refused(path, fragment="the file is cut short, damaged or something else: sa
 
 @given(st.integers(0, 2**32))
 def test_a_file_cut_short_is_refused(tmp_path_factory, small, length):
-    path = tmp_path_factory.mktemp("cut") / "model"
+    path = tmp_path_factory.mktemp("cut") / "m.lwmodel"
     raw = small[0].read_bytes()
     path.write_bytes(raw[: length % len(raw)])
     refused(path)
@@ -403,7 +444,7 @@ def test_a_file_cut_short_is_refused(tmp_path_factory, small, length):
 
 @given(st.integers(0, 2**32), st.integers(1, 255))
 def test_a_changed_byte_is_refused_or_harmless(tmp_path_factory, small, place, change):
-    path, raw = tmp_path_factory.mktemp("changed") / "model", bytearray(small[0].read_bytes())
+    path, raw = tmp_path_factory.mktemp("changed") / "m.lwmodel", bytearray(small[0].read_bytes())
     raw[place % len(raw)] ^= change
     path.write_bytes(raw)
     model = small[1]
@@ -454,13 +495,13 @@ def test_another_format_is_refused_in_words(small, tmp_path):
     def newer(head):
         head |= {"format": FORMAT + 1, "linkwise": "9.9.9", "model": {"Unheard": {}}}
 
-    path = tmp_path / "model"
+    path = tmp_path / "m.lwmodel"
     in_json(path, small[0], newer)
     refused(path, r"written by linkwise 9.9.9 in format 2; .* install linkwise 9.9.9")
 
 
 def test_files_of_another_kind_are_refused(small, tmp_path):
-    path = tmp_path / "model"
+    path = tmp_path / "m.lwmodel"
     for raw in (b"", b"PK\x05\x06" + bytes(18), b"id,label\n0,1\n", npy(np.zeros(3))):
         path.write_bytes(raw)
         refused(path)
@@ -483,16 +524,16 @@ def test_files_of_another_kind_are_refused(small, tmp_path):
     {"Interpolation": {"indices": {"array": 0}, "weights": 1, "shape": [1, 0], "dtype": 1}},
 ])  # fmt: skip
 def test_nothing_but_models_is_made(model, small, tmp_path):
-    in_json(tmp_path / "model", small[0], lambda head: head.update(model=model))
-    refused(tmp_path / "model")
+    in_json(tmp_path / "m.lwmodel", small[0], lambda head: head.update(model=model))
+    refused(tmp_path / "m.lwmodel")
 
 
 def test_json_that_is_none_is_refused(small, tmp_path):
     for text in (b"[" * 100_000, b"NaN", b"\xff", b"{}", b'{"name": "linkwise model"}', b"[]"):
         rewritten(
-            tmp_path / "model", small[0], lambda parts, t=text: parts.update({"model.json": t})
+            tmp_path / "m.lwmodel", small[0], lambda parts, t=text: parts.update({"model.json": t})
         )
-        refused(tmp_path / "model")
+        refused(tmp_path / "m.lwmodel")
 
 
 class Trap:
@@ -505,7 +546,7 @@ class Trap:
 
 
 def test_arrays_run_nothing_and_are_as_long_as_they_say(small, tmp_path):
-    path = tmp_path / "model"
+    path = tmp_path / "m.lwmodel"
     huge = npy(np.zeros(3)).replace(b"(3,), }         ", b"(300000000000,),")
     assert b"300000000000" in huge
     pickled = npy(np.array([Trap()], dtype=object), allow_pickle=True)
@@ -522,5 +563,5 @@ def test_numbers_of_rows_that_compiled_code_would_trust_are_checked(points, tmp_
     graph._graph_.W.indices[3] = 10**6
     anchors._graph_.Z.indices[3, 0] = 60_000
     for model in (graph, anchors):
-        save(model, tmp_path / "model")
-        refused(tmp_path / "model")
+        save(model, tmp_path / "m.lwmodel")
+        refused(tmp_path / "m.lwmodel")

@@ -286,6 +286,15 @@ def test_a_project_keeps_strokes_and_undo_is_exact(folder, capsys):
     assert len(read_project("halves.linkwise").events) == 4
 
 
+def test_a_mask_never_overwrites_the_picture_of_a_project(folder, capsys):
+    open_project("halves.png", "halves.linkwise", SETTINGS)[1].close()
+    Image.fromarray(two_halves()[::-1, ::-1]).save("other.png")
+    before = Path("halves.png").read_bytes()
+    assert main(["segment", "other.png", "-o", "halves.png", "--force"]) == 2
+    assert "halves.png is the data of the project" in capsys.readouterr().err
+    assert Path("halves.png").read_bytes() == before
+
+
 def test_a_project_of_another_picture_is_refused(folder, capsys):
     open_project("halves.png", "p.linkwise", SETTINGS)[1].close()
     Image.fromarray(two_halves()[::-1, ::-1]).save("other.png")

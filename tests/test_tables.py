@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
+from linkwise._files import write_whole
+from linkwise.journal import Journal, describe
 from linkwise.tables import check_output, label_bytes, map_points, read_points, write_labels
 from linkwise.tables.points import BATCH
 
@@ -255,6 +257,57 @@ def test_an_output_that_cannot_be_written_is_refused_beforehand(tmp_path, monkey
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(ValueError, match="folder is not writable"):
         check_output(tmp_path / "labels.csv")
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project that stands on points.csv, in a folder of its own."""
+    (tmp_path / "points.csv").write_text("1,2\n3,4\n")
+    path = tmp_path / "answers.linkwise"
+    with Journal(path, data=describe(tmp_path / "points.csv", 2)) as journal:
+        journal.answer(0, 1, True)
+    return path
+
+
+def test_a_project_is_never_overwritten(project):
+    before = project.read_bytes()
+    renamed = project.with_suffix(".csv")
+    renamed.write_bytes(before)
+    for path in (project, renamed):
+        with pytest.raises(FileExistsError, match="is a project of answers, and is never"):
+            check_output(path, force=True)
+        with pytest.raises(FileExistsError, match="is a project of answers, and is never"):
+            write_whole(path, b"anything")
+        assert path.read_bytes() == before
+
+
+def test_the_data_of_a_project_are_never_overwritten(project, tmp_path):
+    points, fault = tmp_path / "points.csv", r"is the data of the project .*answers\.linkwise"
+    with pytest.raises(FileExistsError, match=fault):
+        check_output(points, force=True)
+    points.rename(tmp_path / "renamed.csv")  # known by its content
+    with pytest.raises(FileExistsError, match=fault):
+        check_output(tmp_path / "renamed.csv", force=True)
+    points.write_text("5,6\n7,8\n")  # known by its name beside the project
+    with pytest.raises(FileExistsError, match=fault):
+        check_output(points, force=True)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "renamed.csv").rename(elsewhere / "points.csv")
+    with pytest.raises(FileExistsError, match=fault):
+        check_output(elsewhere / "points.csv", force=True, projects=[project])
+    (elsewhere / "points.csv").write_text("0\n")  # another file of that name
+    check_output(elsewhere / "points.csv", force=True, projects=[project])
+
+
+def test_a_damaged_project_protects_the_file_of_its_name(project, tmp_path):
+    damaged = tmp_path / "old.linkwise"
+    damaged.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
+    for name in ("old.csv", "other.csv"):
+        (tmp_path / name).write_text("0\n")
+    with pytest.raises(FileExistsError, match=r"is the data of the project .*old\.linkwise"):
+        check_output(tmp_path / "old.csv", force=True)
+    check_output(tmp_path / "other.csv", force=True)
 
 
 def test_closed_standard_input_is_told(monkeypatch):

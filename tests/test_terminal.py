@@ -472,7 +472,7 @@ def test_fit_never_applies_row_numbers_to_other_rows(call):
 
 
 def test_a_saved_model_is_not_a_project(call):
-    Path("data.linkwise").write_bytes(b"PK\x03\x04")
+    Path("data.linkwise").write_bytes(b"PK\x03\x04" + bytes(26) + b"model.json")
     for line in (LABEL, "export data.linkwise -o links.csv", "check data.linkwise"):
         code, _, err = call(line, "q\n")
         assert code == 3

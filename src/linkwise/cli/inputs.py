@@ -110,6 +110,8 @@ def check_output_arguments(args):
         raise UsageError(f"-o {output}: expected a name that ends in {', '.join(OUTPUTS)}, or -")
     if os.path.realpath(output) in (os.path.realpath(p) for p in (args.data, args.links) if p):
         raise UsageError(f"-o {output} is what is read; name another file")
+    from linkwise.journal import is_project
     from linkwise.tables import check_output
 
-    check_output(output, force=args.force)
+    projects = [args.links] if args.links and is_project(args.links) else []
+    check_output(output, force=args.force, projects=projects)

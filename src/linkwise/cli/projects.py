@@ -43,7 +43,7 @@ def export(args):
     ):
         raise UsageError(f"-o {args.output} is what is read; name another file")
     check_format(args.output)
-    check_output(args.output, force=args.force)
+    check_output(args.output, force=args.force, projects=[args.project])
     print(write(args.project, args.output, labels_of=args.labels, log=args.log), file=sys.stderr)
     return 0
 
@@ -83,7 +83,7 @@ def write_regions(args, write, project, settings):
     if os.path.realpath(args.output) in read:
         raise UsageError(f"-o {args.output} is what is read; name another file")
     check_format(args.output)
-    check_output(args.output, force=args.force)
+    check_output(args.output, force=args.force, projects=[project] if project else [])
     if project is not None and args.project is None and not os.path.exists(project):
         project = None
     told = write(args.image, args.output, strokes=args.strokes, project=project, settings=settings)

@@ -24,6 +24,7 @@ from linkwise.journal.journal import (
     check_data,
     check_rows,
     describe,
+    project_data,
     read_project,
 )
 from linkwise.journal.state import State, replay
@@ -45,6 +46,7 @@ __all__ = [
     "merging",
     "moving",
     "pairs_of",
+    "project_data",
     "read_project",
     "read_table",
     "replay",

@@ -18,6 +18,8 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from linkwise._files import kind_of_file
+
 FORMAT = 1
 APPLICATION = 0x4C4E4B57  # "LNKW"
 WAIT = 5.0  # seconds to wait for a lock that another program should hold for a moment only
@@ -81,11 +83,10 @@ def check_kind(path):
         raise ValueError(f"{path} is a folder; name a file in it")
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is a pipe or a device; name a file")
-    with open(path, "rb") as file:
-        head = file.read(16)
-    if head[:2] == b"PK":
+    kind = kind_of_file(path)
+    if kind == "model":
         raise ValueError(f"{path} is a saved model, not a project of answers; name another file")
-    if head and head != b"SQLite format 3\x00":
+    if kind != "project" and os.path.getsize(path):
         raise ValueError(f"{path} is not a linkwise project; name another file")
 
 
@@ -98,11 +99,8 @@ def is_project(path):
     """Tell whether a file is meant to be a project, by its name or by what it holds."""
     if Path(path).suffix.lower() == ".linkwise":
         return True
-    if not os.path.isfile(path):
-        return False
     try:
-        with open(path, "rb") as file:
-            return file.read(16) == b"SQLite format 3\x00"
+        return kind_of_file(path) == "project"
     except OSError:
         return False
 

@@ -97,6 +97,20 @@ def read_project(path):
     return project
 
 
+def project_data(path):
+    """Return the Data of a project without reading its log."""
+    db = open_to_read(path)
+    try:
+        with in_words(path):
+            row = db.execute("SELECT value FROM project WHERE key = 'data'").fetchone()
+    finally:
+        db.close()
+    try:
+        return Data(**json.loads(row[0]))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}: the project does not say what its data are") from error
+
+
 def check_data(path, theirs, data):
     """Refuse data that are not those the answers of a project speak of."""
     if theirs.named_by != data.named_by:

@@ -1,4 +1,4 @@
-"""Files of models: written whole or not at all, and read with suspicion."""
+"""Saved models: written whole or not at all, and checked while they are read."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from linkwise import __version__
-from linkwise._files import instead_of
+from linkwise._files import instead_of, kind_of_file, refuse_project
 from linkwise.blocks.rows import read_block, row_blocks
 from linkwise.saving.classes import ESTIMATORS, NUMBERS
 from linkwise.saving.decode import decode
@@ -17,11 +17,12 @@ from linkwise.saving.encode import Parts, encode, refuse
 
 FORMAT = 1
 NAME = "linkwise model"
-CHUNK = 1 << 20  # bytes read at a time
+SUFFIX = ".lwmodel"
+CHUNK = 1 << 20  # bytes read at a time: more is no faster, and takes memory
 
 
 def write_array(file, rows):
-    """Write an array, or rows read in blocks, as a .npy file; columns that lie together stay so."""
+    """Write an array, or rows read in blocks, as a .npy file; the order in memory is kept."""
     shape, dtype = tuple(map(int, rows.shape)), np.dtype(rows.dtype)
     strides = [abs(stride) for stride in getattr(rows, "strides", ())]
     columns = len(shape) > 1 and strides[:1] < strides[-1:] and not rows.flags.c_contiguous
@@ -33,26 +34,48 @@ def write_array(file, rows):
         file.write(read_block(rows, part).tobytes())
 
 
+def check_place(path):
+    """Return where a model is written, or refuse it."""
+    place = Path(os.path.realpath(path))
+    if place.is_dir():
+        raise IsADirectoryError(f"path={str(path)!r} is a folder; name a file in it")
+    refuse_project(path)
+    if Path(path).suffix.lower() != SUFFIX:
+        raise ValueError(
+            f"path={str(path)!r}: the name of a saved model ends in {SUFFIX}; "
+            f"name it {Path(path).with_suffix(SUFFIX).name!r}"
+        )
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"path={str(path)!r}: its folder does not exist; make it first")
+    return place
+
+
 def save(model, path):
-    """Write a model to a file, to be read by `load`.
+    """Write a model to a file that `load` reads.
 
     Parameters
     ----------
     model : estimator of linkwise, fitted or not
-        All its parameters and all that it learnt are written; of a ``random_state`` that is a
-        RandomState its state is. A function among the parameters (a ``kernel`` of `KernelKMeans`)
-        is refused.
+        The file holds all parameters and all fitted attributes. A ``random_state`` that is a
+        RandomState is saved with its state. A function among the parameters (a ``kernel`` of
+        `KernelKMeans`) cannot be saved and raises TypeError.
     path : str or path
-        Name of the file, by custom one that ends in .linkwise. A file of that name is replaced,
-        once the new one is complete.
+        Name of the file; it must end in .lwmodel. A model of that name is replaced once the new
+        file is complete. A project of answers is never replaced, whatever its name.
+
+    Raises
+    ------
+    TypeError, if the model or a part of it cannot be saved.
+    ValueError, if the name does not end in .lwmodel.
+    FileExistsError, if the file is a project of answers.
 
     Notes
     -----
-    The file is an archive of names and arrays, no pickle: reading it runs no code. The points given
-    to `fit` are in it, since `predict` and `refit` need them, and so is the graph. A `CCSKL` of
-    9,298 x 256 points in float32, 9.5 MB, takes 14.5 MB; a dense affinity n_samples^2 numbers
-    more, with some methods several times that. Rows and labels in files of their own
-    (``fit("points.npy", out="labels.npy")``) are copied into it, block by block.
+    The file is an archive of names and arrays, not a pickle: reading it runs no code. It contains
+    the points given to `fit`, because `predict` and `refit` need them, and the graph. A `CCSKL`
+    of 9,298 x 256 points in float32, 9.5 MB, takes 14.5 MB. A dense affinity adds n_samples^2
+    numbers, with some methods several times that. Rows and labels in files of their own
+    (``fit("points.npy", out="labels.npy")``) are copied into the file, block by block.
 
     Examples
     --------
@@ -63,21 +86,17 @@ def save(model, path):
     >>> X = load_iris().data
     >>> model = linkwise.CCSKL(3, random_state=0).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     linkwise.save(model, Path(folder) / "iris.linkwise")
-    ...     again = linkwise.load(Path(folder) / "iris.linkwise")
+    ...     linkwise.save(model, Path(folder) / "iris.lwmodel")
+    ...     again = linkwise.load(Path(folder) / "iris.lwmodel")
     >>> bool((again.predict(X) == model.labels_).all())
     True
     """
     if type(model) not in ESTIMATORS:
         refuse(model, "model", "pass an estimator of linkwise")
+    place = check_place(path)
     parts = Parts()
     held = encode(model, type(model).__name__, parts)
     head = {"name": NAME, "format": FORMAT, "linkwise": __version__, "model": held}
-    place = Path(os.path.realpath(path))
-    if place.is_dir():
-        raise IsADirectoryError(f"path={str(path)!r} is a folder; name a file in it")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(f"path={str(path)!r}: its folder does not exist; make it first")
     try:
         with instead_of(place) as beside, zipfile.ZipFile(beside, "x") as archive:
             archive.writestr(zipfile.ZipInfo("model.json"), json.dumps(head, allow_nan=False))
@@ -90,7 +109,7 @@ def save(model, path):
 
 
 class Archive:
-    """An open file of a model, and what of it was read."""
+    """An open file of a model, and the arrays and objects read from it so far."""
 
     def __init__(self, file):
         self.zip = zipfile.ZipFile(file)
@@ -99,7 +118,7 @@ class Archive:
         members = self.zip.infolist()
         size = os.fstat(file.fileno()).st_size
         if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-            raise ValueError("its parts are compressed, which those of a model never are")
+            raise ValueError("its parts are compressed; those of a model never are")
         if sum(member.file_size for member in members) > size:
             raise ValueError("its parts are larger than the file")
 
@@ -111,7 +130,7 @@ class Archive:
 
 
 def read_array(archive, name):
-    """Return the array in a .npy file of an archive, of numbers or texts and as long as it says."""
+    """Return the array in a .npy file of an archive; its type and length are checked."""
     headers = {
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
@@ -120,16 +139,16 @@ def read_array(archive, name):
         shape, columns, dtype = headers[np.lib.format.read_magic(file)](file)
         nbytes = archive.getinfo(name).file_size - file.tell()
         if dtype.kind not in NUMBERS or math.prod(shape) * dtype.itemsize != nbytes:
-            raise ValueError(f"{name} is not the array of numbers it says it is")
+            raise ValueError(f"{name} is not the array that its header describes")
         flat = np.empty(math.prod(shape), dtype)
-        memory = flat.view(np.uint8).data  # which takes as many bytes as it has room for, or none
-        for start in range(0, nbytes, CHUNK):  # the last one compares the sum over all
+        memory = flat.view(np.uint8).data  # a slice of it takes exactly as many bytes as it has
+        for start in range(0, nbytes, CHUNK):  # the last read compares the checksum
             memory[start : start + CHUNK] = file.read(CHUNK)
     return flat.reshape(shape, order="F" if columns else "C")
 
 
 def not_json(name):
-    """Refuse the numbers that Python's json knows and json does not."""
+    """Refuse NaN and Infinity, which Python's json reads though they are not JSON."""
     raise ValueError(f"model.json holds {name}")
 
 
@@ -139,24 +158,31 @@ def load(path):
     Parameters
     ----------
     path : str or path
+        A .lwmodel file. Models of earlier versions, whose names end in .linkwise, are read too:
+        the content counts, not the name.
 
     Returns
     -------
     estimator
-        `predict`, `transform` and `refit` give what they would have given before. Arrays are read
-        into memory; ids of rows (``sample_id``), however they were given, are an array.
+        `predict`, `transform` and `refit` give the same results as before the model was saved.
+        Arrays are read into memory; ``sample_id``, however it was given, is an array.
 
     Raises
     ------
-    ValueError, if the file is no model, is damaged or has another format.
+    ValueError, if the file is not a model, is damaged or has another format.
 
     Notes
     -----
-    Nothing that a file names is imported or run, and what compiled code relies on is checked.
-    Whether the numbers are those of an honest fit is not known.
+    Nothing that a file names is imported or run. The indices that compiled code relies on are
+    checked. `load` cannot tell whether the numbers come from a real fit.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"path={str(path)!r}: no such file; name one that save wrote")
+    if kind_of_file(path) == "project":
+        raise ValueError(
+            f"{path} is a project of answers, not a saved model; read it by "
+            "linkwise.journal.read_project, or name a .lwmodel file"
+        )
     with open(path, "rb") as file:
         try:
             archive = Archive(file)
@@ -167,18 +193,20 @@ def load(path):
             if written == FORMAT:
                 model = decode(head["model"], archive)
                 if type(model) not in ESTIMATORS:
-                    raise ValueError(f"it holds a {type(model).__name__}, which is no estimator")
+                    raise ValueError(
+                        f"it holds a {type(model).__name__}, which is not an estimator"
+                    )
                 return model
         except MemoryError:
             raise
         except Exception as error:  # a broken archive may fail anywhere, and with anything
             fault = str(error.args[-1])[:200] if error.args else type(error).__name__
             raise ValueError(
-                f"{path} is not a model that can be read ({fault}); the file is cut short, damaged "
-                "or something else: save the model anew by linkwise.save"
+                f"{path} is not a readable model ({fault}); the file is cut short, damaged or not "
+                "a model: save the model again by linkwise.save"
             ) from None
     raise ValueError(
         f"{path} was written by linkwise {version} in format {written}; this is linkwise "
         f"{__version__}, which reads format {FORMAT}: install linkwise {version}, or save the "
-        "model anew"
+        "model again"
     )

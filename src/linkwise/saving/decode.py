@@ -1,4 +1,4 @@
-"""From what stands in model.json back to a model."""
+"""The values of model.json, turned back into a model."""
 
 from collections.abc import Callable
 
@@ -21,14 +21,14 @@ from linkwise.saving.classes import (
 
 
 def decode(value, archive):
-    """Return what stands in model.json."""
+    """Return the value that an entry of model.json stands for."""
     if type(value) in PLAIN or type(value) is float:
         return value
     if type(value) is list:
         return decode_list(value, archive)
     ((kind, held),) = value.items()
     if kind not in DECODE:
-        raise ValueError(f"it holds a {kind!r}, which is nothing that linkwise knows")
+        raise ValueError(f"it holds a {kind!r}, which linkwise does not know")
     return DECODE[kind](held, archive)
 
 
@@ -51,14 +51,14 @@ def decode_scalar(held, archive):
 def decode_dtype(name, archive):
     dtype = np.dtype(name)
     if dtype.kind not in NUMBERS:
-        raise ValueError(f"{name!r} is no dtype of numbers")
+        raise ValueError(f"{name!r} is not a dtype of numbers")
     return dtype
 
 
 def decode_random_state(held, archive):
     key, position, has_gauss, gauss = decode_list(held, archive)
     if not (key.shape == (624,) and 0 <= position <= 624):
-        raise ValueError("the state of a RandomState is none")
+        raise ValueError("the state of a RandomState is not valid")
     random = np.random.RandomState()
     random.set_state(("MT19937", key, position, has_gauss, gauss))
     return random
@@ -67,7 +67,7 @@ def decode_random_state(held, archive):
 def decode_method(held, archive):
     name, owner = held[0], decode(held[1], archive)
     if name not in METHODS or type(owner) not in ESTIMATORS:
-        raise ValueError(f"{name!r} is no method to keep")
+        raise ValueError(f"{name!r} is not a method that can be saved")
     return getattr(owner, name)
 
 
@@ -77,7 +77,7 @@ def sparse_decoder(kind):
         if kind in (sparse.coo_array, sparse.coo_matrix):
             return kind((data, (first, second)), shape=shape)
         matrix = kind((data, first, second), shape=shape)
-        matrix.indices, matrix.indptr = first, second  # in the integers they came in
+        matrix.indices, matrix.indptr = first, second  # with their own type of integers
         matrix.check_format(full_check=True)  # compiled code trusts them
         return matrix
 

@@ -1,4 +1,4 @@
-"""From a model to what stands in model.json, and its arrays."""
+"""A model, turned into the values of model.json and a list of arrays."""
 
 import math
 from collections.abc import Callable
@@ -22,15 +22,15 @@ from linkwise.saving.classes import (
 
 
 class Parts:
-    """What of a model was met on the way to a file."""
+    """The arrays and objects of a model that were met while it is encoded."""
 
     def __init__(self):
-        self.arrays = []  # kept, so that no address is used twice
+        self.arrays = []  # held here, so that no address is used again
         self.number = {}  # of arrays, by their place in memory
         self.objects = {}  # numbers of objects, by id
 
     def add(self, rows):
-        """Return the number of an array, the same for the same memory."""
+        """Return the number of an array; two arrays in the same memory have the same number."""
         key: Any = id(rows)
         if isinstance(rows, np.ndarray):
             key = rows.ctypes.data, rows.shape, rows.strides, rows.dtype.str
@@ -41,12 +41,12 @@ class Parts:
 
 
 def refuse(value, where, remedy):
-    """Raise what to say of a value that has no place in a file."""
+    """Raise TypeError for a value that cannot be saved."""
     raise TypeError(f"{where} is of type {type(value).__name__}, which cannot be saved; {remedy}")
 
 
 def encode(value, where, parts):
-    """Return a value as it stands in model.json.
+    """Return the entry of model.json that stands for a value.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def encode(value, where, parts):
         return {"again": parts.objects[id(value)]}
     kind = kind_of(value)
     if kind is None:
-        refuse(value, where, "numbers, texts, arrays, lists, dicts, Constraints and estimators are")
+        refuse(value, where, "numbers, texts, arrays, lists, dicts, Constraints and estimators can")
     return {kind: ENCODE[kind](value, where, parts)}
 
 
 def encode_list(values, where, parts):
-    if set(map(type, values)) <= PLAIN:  # many ids
+    if set(map(type, values)) <= PLAIN:  # quick for many ids
         return list(values)
     return [encode(value, f"{where}[{i}]", parts) for i, value in enumerate(values)]
 
@@ -81,7 +81,7 @@ def encode_dict(values, where, parts):
 
 def encode_array(array, where, parts):
     if array.dtype.kind not in NUMBERS:
-        refuse(array, f"{where}, an array of {array.dtype},", "arrays of numbers and texts are")
+        refuse(array, f"{where}, an array of {array.dtype},", "arrays of numbers and texts can")
     return parts.add(array)
 
 
@@ -91,13 +91,13 @@ def encode_objects(array, where, parts):
 
 def encode_scalar(value, where, parts):
     if type(value.item()) not in (bool, int, float, str):
-        refuse(value, where, "take a number or a text of Python")
+        refuse(value, where, "use a number or a text of Python")
     return [value.dtype.str, encode(value.item(), where, parts)]
 
 
 def encode_sparse(matrix, where, parts):
     if matrix.ndim != 2:
-        refuse(matrix, f"{where}, of {matrix.ndim} dimensions,", "matrices are")
+        refuse(matrix, f"{where}, of {matrix.ndim} dimensions,", "matrices can")
     arrays = [getattr(matrix, name) for name in SPARSE[type(matrix)]]
     return [list(map(int, matrix.shape)), *encode_list(arrays, where, parts)]
 
@@ -110,14 +110,14 @@ def encode_constraints(links, where, parts):
 def encode_random_state(random, where, parts):
     told = random.get_state(legacy=False)
     if told["bit_generator"] != "MT19937":
-        refuse(random, f"{where}, by {told['bit_generator']},", "take an integer")
+        refuse(random, f"{where}, by {told['bit_generator']},", "use an integer")
     key, position = told["state"]["key"], int(told["state"]["pos"])
     return [encode(key, where, parts), position, int(told["has_gauss"]), float(told["gauss"])]
 
 
 def encode_method(method, where, parts):
     if method.__name__ not in METHODS or type(method.__self__) not in ESTIMATORS:
-        refuse(method, where, "no functions are")
+        refuse(method, where, "a model cannot hold functions")
     return [method.__name__, encode(method.__self__, where, parts)]
 
 
