@@ -88,6 +88,7 @@ def test_every_room_says_what_it_is_and_documents_what_it_gives():
         "partition",
         "evaluate",
         "linalg",
+        "class_models",
         "choice",
         "query",
         "saving",

@@ -11,28 +11,32 @@ from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
-from linkwise.choice import learners
-from linkwise.choice import softmax as pair_softmax
-from linkwise.choice.combine import Candidate, matching, weights_of
-from linkwise.choice.counting import by_silhouette, forced, principal
-from linkwise.class_models.beliefs import (
-    Answers,
-    error_of,
-    log_likelihood,
+from linkwise.choice.combination import matching, weights_of
+from linkwise.choice.counting import forced
+from linkwise.choice.judging import Candidate
+from linkwise.choice.starts import Start
+from linkwise.class_models import (
+    coordinates,
+    make_learners,
+    make_views,
+    mean_silhouettes,
+    pair_softmax,
+    predict_classes,
+    prepare,
     probability_wrong,
     propagate,
 )
+from linkwise.class_models.beliefs import error_of, log_likelihood
 from linkwise.class_models.co_training import fit_weights, log_probabilities, trusted
 from linkwise.class_models.learners import (
     gaussian_model,
     graph_smoother,
     kernel_smoother,
     linear_smoother,
-    predict,
     without_own,
 )
+from linkwise.class_models.silhouettes import principal
 from linkwise.class_models.similarity import fit_logistic, learn_weights, spectral_of_kernel
-from linkwise.class_models.views import place, views
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.partition.hard import assign
 
@@ -45,9 +49,15 @@ SMOOTHERS = {
 smoothers = pytest.mark.parametrize("make", SMOOTHERS.values(), ids=SMOOTHERS)
 
 
-def answers_of(pairs, sign, weight=None):
-    weight = np.ones(len(sign)) if weight is None else weight
-    return Answers(np.array(pairs).reshape(-1, 2), np.array(sign), np.asarray(weight))
+def links_of(pairs, sign, weight=None):
+    i, j = np.array(pairs, dtype=int).reshape(-1, 2).T
+    weight = np.ones(len(sign)) if weight is None else np.asarray(weight)
+    return Constraints.from_table({"a": i, "b": j, "kind": np.array(sign), "weight": weight})
+
+
+def distinct(pairs):
+    """Return the pairs (m, 2) of two different points."""
+    return pairs[pairs[:, 0] != pairs[:, 1]]
 
 
 @parametrize_with_checks([LinkClustering(2, effort="fast")])
@@ -68,20 +78,17 @@ def moons():
 
 def test_beliefs_are_exact_on_a_tree(rng):
     evidence = rng.standard_normal((5, 3))
-    answers = answers_of([(0, 1), (1, 2), (1, 3), (3, 4)], [1, -1, -1, 1], [1, 2, 1, 0.5])
-    found = propagate(evidence, answers, 0.1)
+    links = links_of([(0, 1), (1, 2), (1, 3), (3, 4)], [1, -1, -1, 1], [1, 2, 1, 0.5])
+    found = propagate(evidence, links, 0.1)
     total, without = np.zeros((5, 3)), np.zeros((4, 2))
-    e = error_of(answers.weight, 0.1)
+    e = error_of(links.weight, 0.1)
     for z in itertools.product(range(3), repeat=5):
         agree = np.array(
-            [
-                (z[i] == z[j]) == (s > 0)
-                for (i, j), s in zip(answers.pairs, answers.sign, strict=True)
-            ]
+            [(z[i] == z[j]) == (s > 0) for (i, j), s in zip(links.ends, links.sign, strict=True)]
         )
         prior = np.exp(evidence[np.arange(5), z].sum())
         total[np.arange(5), z] += prior * np.prod(np.where(agree, 1 - e, e))
-        for a, (i, j) in enumerate(answers.pairs):
+        for a, (i, j) in enumerate(links.ends):
             others = np.delete(np.where(agree, 1 - e, e), a)
             without[a] += prior * np.prod(others) * np.array([z[i] == z[j], 1.0])
     same = without[:, 0] / without[:, 1]
@@ -91,13 +98,13 @@ def test_beliefs_are_exact_on_a_tree(rng):
 
 def test_no_answers_leave_the_evidence(rng):
     evidence = rng.standard_normal((4, 2))
-    found = propagate(evidence, answers_of([], []), 0.1)
+    found = propagate(evidence, links_of([], []), 0.1)
     assert_allclose(found.q, softmax(evidence, axis=1))
 
 
 def test_heavy_answers_do_not_overflow(rng):
-    answers = answers_of([(0, 1), (1, 2)], [1, -1], [1e6, 1e6])
-    found = propagate(np.log([[1.0, 1e-300], [1e-300, 1.0], [0.5, 0.5]]), answers, 0.05)
+    links = links_of([(0, 1), (1, 2)], [1, -1], [1e6, 1e6])
+    found = propagate(np.log([[1.0, 1e-300], [1e-300, 1.0], [0.5, 0.5]]), links, 0.05)
     assert np.isfinite(found.q).all()
     assert_allclose(error_of(np.array([1.0, 0.0]), 0.05), [0.05, 0.5])
 
@@ -128,11 +135,11 @@ def test_a_smoother_without_the_own_label_is_a_fit_without_the_row(make, rng):
 
 @smoothers
 def test_a_smoother_places_the_points_it_knows_where_they_are(make, wine):
-    X = views(wine[0], kinds=("scaled",))[0].X
+    X = make_views(wine[0], kinds=("scaled",))[0].X
     smoother = make(X, 0, np.random.default_rng(0))
     q = np.eye(3)[wine[1]]
     inside = smoother.U @ (smoother.shrink[2][:, None] * (smoother.U.T @ q))
-    again = predict(smoother, 2, q, learners.place(smoother, X))
+    again = predict_classes(smoother, 2, q, coordinates(smoother, X))
     agree = (inside.argmax(axis=1) == again.argmax(axis=1)).mean()
     assert agree > 0.95
     if make is not graph_smoother:  # whose given points are their own neighbours when new
@@ -142,28 +149,28 @@ def test_a_smoother_places_the_points_it_knows_where_they_are(make, wine):
 def test_gaussian_models_tell_gaussians_apart(rng):
     X, y = make_blobs(300, 4, centers=3, random_state=0)
     model = gaussian_model(X, 0, tied=False, seed=0)
-    p = predict(model, None, np.eye(3)[y], learners.place(model, X))
+    p = predict_classes(model, None, np.eye(3)[y], coordinates(model, X))
     assert (p.argmax(axis=1) == y).mean() > 0.98
 
 
 def test_views_place_new_points_like_the_given_ones(wine, rng):
     X = wine[0]
-    for view in views(X):
-        assert_allclose(place(view, X), view.X, atol=1e-8)
-        assert place(view, X[:5] + 1.0).shape == (5, view.X.shape[1])
-    assert [view.name for view in views(X)] == ["given", "scaled", "ranked", "directions"]
-    assert [view.name for view in views(np.ones((10, 3)))] == ["given"]  # nothing to scale
-    assert all(view.X.shape[1] <= 100 for view in views(rng.standard_normal((50, 400))))
-    text = views(sparse.random_array((60, 300), density=0.05, rng=rng, format="csr"))
+    for view in make_views(X):
+        assert_allclose(prepare(view, X), view.X, atol=1e-8)
+        assert prepare(view, X[:5] + 1.0).shape == (5, view.X.shape[1])
+    assert [view.name for view in make_views(X)] == ["given", "scaled", "ranked", "directions"]
+    assert [view.name for view in make_views(np.ones((10, 3)))] == ["given"]  # nothing to scale
+    assert all(view.X.shape[1] <= 100 for view in make_views(rng.standard_normal((50, 400))))
+    text = make_views(sparse.random_array((60, 300), density=0.05, rng=rng, format="csr"))
     assert text[0].X.shape == (60, 59)
 
 
 def test_a_start_is_trusted_as_far_as_it_agrees_with_the_answers(rng):
     y = rng.integers(2, size=200)
-    pairs = rng.integers(200, size=(100, 2))
-    answers = answers_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
-    assert trusted(y, 2, answers, 0.02)[np.arange(200), y].min() > 0.95
-    assert trusted(rng.permutation(y), 2, answers, 0.02).max() < 0.75
+    pairs = distinct(rng.integers(200, size=(100, 2)))
+    links = links_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
+    assert trusted(y, 2, links, 0.02)[np.arange(200), y].min() > 0.95
+    assert trusted(rng.permutation(y), 2, links, 0.02).max() < 0.75
 
 
 def test_the_weights_of_a_pool_find_the_learner_that_knows(rng):
@@ -177,9 +184,9 @@ def test_the_weights_of_a_pool_find_the_learner_that_knows(rng):
 def test_the_similarity_that_answers_confirm_gets_the_weight(rng):
     y, noise = rng.integers(3, size=120), rng.integers(3, size=120)
     maps = [np.eye(3)[noise], np.eye(3)[y]]
-    pairs = rng.integers(120, size=(80, 2))
-    answers = answers_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
-    w = learn_weights(maps, answers)
+    pairs = distinct(rng.integers(120, size=(80, 2)))
+    links = links_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
+    w = learn_weights(maps, links)
     assert w[1] > 5 * w[0]
     assert adjusted_rand_index(spectral_of_kernel(maps, w, 3, rng), y) == 1
     s = np.zeros((4, 1))
@@ -190,14 +197,14 @@ def test_the_similarity_that_answers_confirm_gets_the_weight(rng):
 
 def test_a_softmax_of_pairs_reaches_a_minimum(rng, monkeypatch):
     Z, W = rng.normal(size=(30, 4)), rng.normal(size=(4, 3))
-    answers = answers_of(rng.permutation(30).reshape(-1, 2), rng.choice([-1, 1], 15))
+    links = links_of(rng.permutation(30).reshape(-1, 2), rng.choice([-1, 1], 15))
     monkeypatch.setattr(pair_softmax, "STEPS", 1000)
-    W = pair_softmax.fit(Z, W, answers, 0.1, 0.5)
+    W = pair_softmax.fit(Z, W, links, 0.1, 0.5)
 
     def loss(W):
         p = softmax(Z @ W, axis=1)
-        same = np.einsum("ij,ij->i", *p[answers.pairs.T])
-        return -log_likelihood(same, answers.sign, 0.1).sum() + 0.25 * np.sum(W**2)
+        same = np.einsum("ij,ij->i", *p[links.ends.T])
+        return -log_likelihood(same, links.sign, 0.1).sum() + 0.25 * np.sum(W**2)
 
     for _ in range(20):
         assert loss(W) <= loss(W + 1e-3 * rng.normal(size=W.shape))
@@ -208,12 +215,12 @@ def test_a_softmax_of_pairs_finds_classes_that_no_partition_shows(rng):
     y = np.digitize(X[:, 0], [-0.6, -0.2, 0.2, 0.6])  # five strips of an even square
     pairs = rng.permutation(600)[:500].reshape(-1, 2)
     pairs = np.concatenate((pairs, rng.integers(600, size=(600, 2))))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    answers = answers_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
-    seen = views(X)
-    Z = pair_softmax.features(learners.make_learners(seen, ("near",), 0), ("near",))
+    pairs = distinct(pairs)
+    links = links_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
+    seen = make_views(X)
+    Z = pair_softmax.features(make_learners(seen, ("near",), 0), ("near",))
     start = rng.integers(5, size=600)
-    W = pair_softmax.fit(Z, pair_softmax.logits_of(Z, start, 5), answers, 0.02, 1.0)
+    W = pair_softmax.fit(Z, pair_softmax.logits_of(Z, start, 5), links, 0.02, 1.0)
     assert adjusted_rand_index(y, np.argmax(Z @ W, axis=1)) > 0.6
 
 
@@ -221,8 +228,8 @@ def test_heavy_answers_bind_a_softmax_of_pairs(rng):
     Z = np.eye(3)
     pairs, sign = [[0, 1], [1, 2], [0, 2]], [1, 1, -1]
     for heavy in range(3):
-        answers = answers_of(pairs, sign, np.where(np.arange(3) == heavy, 3.0, 0.2))
-        p = softmax(Z @ pair_softmax.fit(Z, rng.normal(size=(3, 2)), answers, 0.1, 1e-3), axis=1)
+        links = links_of(pairs, sign, np.where(np.arange(3) == heavy, 3.0, 0.2))
+        p = softmax(Z @ pair_softmax.fit(Z, rng.normal(size=(3, 2)), links, 0.1, 1e-3), axis=1)
         same = p[pairs[heavy][0]] @ p[pairs[heavy][1]]
         assert (same > 0.5) == (sign[heavy] > 0)
 
@@ -230,7 +237,7 @@ def test_heavy_answers_bind_a_softmax_of_pairs(rng):
 def test_candidates_weigh_by_what_they_said_of_unseen_answers():
     def candidate(score):
         held_out = None if score is None else np.full(100, score)
-        return Candidate("", "", None, held_out, 0.0)
+        return Candidate(Start("", None), held_out=held_out)
 
     w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)])
     assert w[0] > w[1] > w[2] == 0
@@ -340,7 +347,7 @@ def test_the_number_of_clusters_is_found(rng):
     assert model.predict_proba(X).shape == (200, model.n_clusters_)
     alone = LinkClustering(effort="fast", random_state=0).fit(X)
     assert 2 <= alone.n_clusters_ <= 6
-    assert "Without answers" in alone.explain()
+    assert "No constraints" in alone.explain()
 
 
 def test_links_force_a_number_of_clusters():
@@ -374,7 +381,7 @@ def test_too_few_answers_to_judge_by_count_all_alike(wine):
     links = Constraints(must_link=[(0, 1)], cannot_link=[(0, 100)])
     model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
     assert model.score_ is None
-    assert "Too few answers" in model.explain()
+    assert "Too few constraints" in model.explain()
     assert model.labels_[0] == model.labels_[1] != model.labels_[100]
 
 
@@ -416,5 +423,7 @@ def test_the_number_of_clusters_of_principal_components_is_told_by_them_as_given
     assert principal(P)
     assert not principal(X)
     assert not principal(P[:, :1])
-    scores = by_silhouette(views(P, kinds=("given", "scaled"), seed=0), least=2, most=8, seed=0)
+    scores = mean_silhouettes(
+        make_views(P, kinds=("given", "scaled"), seed=0), least=2, most=8, seed=0
+    )
     assert max(scores, key=scores.get) == 4

@@ -1,14 +1,14 @@
-"""What is going on, for who watches a terminal.
+"""Progress on a terminal.
 
-One line on standard error: what, how much of it, rows a second, time left. Nothing is shown
-where standard error is no terminal, or for work that ends within a second.
+One line on standard error: what is done, how much of it, and the time left. Nothing is shown if
+standard error is no terminal, or for work that ends within a second.
 """
 
 import sys
 import time
 
-DELAY = 1.0  # seconds before anything is shown
-PAUSE = 0.2  # between two lines
+DELAY = 1.0  # seconds before anything is shown: shorter work needs no progress
+PAUSE = 0.2  # seconds between two lines: often enough to look alive, too seldom to cost anything
 
 
 def duration(seconds):
@@ -27,13 +27,21 @@ def duration(seconds):
 
 
 class Progress:
-    """Shows how far a loop over ``total`` rows has come; use in a with statement.
+    """Shows how far a loop has come; use in a with statement.
 
-    Without a total, of an iteration that ends when it ends, it shows the number of steps.
+    Parameters
+    ----------
+    label : str, what the work is called
+    total : int or None
+        How many units there are. With None, for an iteration of unknown length, the number of
+        steps is shown.
+    unit : str
+        What is counted. Rows are many: their share and rate are shown. Other units are counted
+        one by one: "LinkClustering: 5 of 20 candidates, 12 s left".
     """
 
-    def __init__(self, label, total=None):
-        self.label, self.total, self.done = label, total, 0
+    def __init__(self, label, total=None, *, unit="rows"):
+        self.label, self.total, self.unit, self.done = label, total, unit, 0
         self.started = self.shown = time.monotonic()
         self.width = 0
         self.wanted = sys.stderr is not None and sys.stderr.isatty()
@@ -41,12 +49,12 @@ class Progress:
     def __enter__(self):
         return self
 
-    def advance(self, rows=1):
-        """Count more rows as done."""
-        self.reach(self.done + rows)
+    def advance(self, units=1):
+        """Count more units as done."""
+        self.reach(self.done + units)
 
     def reach(self, done):
-        """Count so many rows in all as done."""
+        """Set the number of units done so far."""
         self.done = done
         now = time.monotonic()
         if self.wanted and now - self.started > DELAY and now - self.shown > PAUSE:
@@ -54,13 +62,15 @@ class Progress:
             self._write(self.line(now - self.started))
 
     def line(self, elapsed):
-        """Return what is shown after some seconds."""
+        """Return the line to show after some seconds."""
         if self.total is None:
             return f"{self.label}: {self.done:,} steps, {duration(elapsed)}"
         rate = self.done / elapsed
         left = duration((self.total - self.done) / rate)
-        share = self.done / self.total
-        return f"{self.label}: {share:4.0%}, {rate:,.0f} rows a second, {left} left"
+        if self.unit == "rows":
+            share = self.done / self.total
+            return f"{self.label}: {share:4.0%}, {rate:,.0f} rows a second, {left} left"
+        return f"{self.label}: {self.done:,} of {self.total:,} {self.unit}, {left} left"
 
     def _write(self, text):
         sys.stderr.write("\r" + text.ljust(self.width))

@@ -1,29 +1,37 @@
-"""How many clusters.
+"""The number of clusters, if it is open.
 
-With enough answers: co-EM from the learnt similarity is run for every number, and the one is
-taken under which answers of other folds are most likely. Else: the number of k-means clusters of
-the largest mean silhouette [1]. Fewer than the answers force are not tried.
-
-[1] Rousseeuw, Silhouettes, J. Comput. Appl. Math. 20, 1987.
+With enough constraints, co-EM from the learnt similarity is run for several numbers, and the one
+is taken under which the constraints of other folds are most likely. With fewer constraints it is
+the number of k-means clusters of the largest mean silhouette. Numbers below what the constraints
+force are not tried.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from sklearn.metrics import silhouette_score
 
-from linkwise.choice.combine import deal, judge
-from linkwise.choice.starts import plain_partitions, similarity_start
+from linkwise.choice.judging import deal, judge
+from linkwise.choice.starts import similarity_start
+from linkwise.class_models import mean_silhouettes, plain_partitions
 
-GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)
+MOST_CLUSTERS = 40  # when the number is open: beyond, the search takes long and errs often
+GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third, up to the most
 STALE = 3  # numbers in a row that are no better end the search
-SILHOUETTE = 1000  # points
-ENOUGH = 20  # answers to choose the number by
-WIDEST = 500  # columns that are looked at for being principal components
+ENOUGH = 20  # constraints: with fewer, scores of held-out ones are mostly noise
+ROUNDS = 2  # of co-EM for each number: they are compared, not kept
+
+
+class Count(NamedTuple):
+    """The number of clusters, and the second best when it was open."""
+
+    best: int
+    runner_up: int | None = None
 
 
 def forced(links, most):
-    """Return the least number of clusters in which all links can hold, as far as it is known.
+    """Return the least number of clusters in which all constraints can hold, as far as is known.
 
-    Cannot-links that must-links contradict hold in none, and do not count.
+    Cannot-links that contradict the must-links hold in none, and do not count.
     """
     links, k = links.drop_conflicts()[0], 2
     while k < most and links.conflict(k) is not None:
@@ -31,20 +39,21 @@ def forced(links, most):
     return k
 
 
-def by_answers(views, learners, answers, *, least, most, folds, seed):
-    """Return {k: log p of every answer (m,)} for the numbers of clusters that were tried."""
+def held_out_scores(models, links, *, least, most, folds, seed):
+    """Return {k: mean log p of the constraints} for the numbers of clusters that were tried."""
     found: dict = {}
-    fold = deal(answers, folds, seed)
+    fold = deal(links, folds, seed)
 
     def score(k):
         if k not in found:
-            partitions = plain_partitions(views, learners, k, seed)
-            start = similarity_start(partitions, learners, k, seed)
-            found[k] = np.empty(len(fold))
+            partitions = plain_partitions(models.views, models.learners, k, seed)
+            start = similarity_start(partitions, models.learners, k, seed)
+            held_out = np.empty(len(fold))
             for number in range(folds):
                 held = fold == number
-                found[k][held] = judge(start, learners, k, answers, held, rounds=2)
-        return found[k].mean()
+                held_out[held] = judge(start, models.learners, k, links, held, rounds=ROUNDS)
+            found[k] = float(held_out.mean())
+        return found[k]
 
     tried = sorted({min(max(k, least), most) for k in GRID})
     best, stale = tried[0], 0
@@ -59,34 +68,24 @@ def by_answers(views, learners, answers, *, least, most, folds, seed):
     return found
 
 
-def principal(X):
-    """Tell whether the columns of X (n, d) are uncorrelated, as principal components are."""
-    if not 2 <= X.shape[1] <= WIDEST:
-        return False
-    Z = X - X.mean(axis=0)
-    length = np.linalg.norm(Z, axis=0)
-    R = Z.T @ Z / np.maximum(np.outer(length, length), np.finfo(Z.dtype).tiny)
-    np.fill_diagonal(R, 0)
-    return bool(abs(R).max() < 30 * np.sqrt(X.shape[1]) * np.finfo(Z.dtype).eps)
+def choose_count(models, known, links, effort, seed):
+    """Return the Count that the data and the constraints suggest.
 
-
-def by_silhouette(views, *, least, most, seed):
-    """Return {k: mean silhouette of k-means} in the last of the views that is no ranking.
-
-    Principal components are left as given: scaled, the last of them, noise, would count as much as
-    the first.
+    Parameters
+    ----------
+    models : SampleModels
+    known : Constraints between points of the sample, by their place in it
+    links : Constraints, all of them
+    effort : Effort
+    seed : int
     """
-    named = {view.name: view for view in views if view.name in ("given", "scaled")}
-    view = list(named.values())[-1]
-    if "given" in named and principal(named["given"].X):
-        view = named["given"]
-    rng = np.random.default_rng(seed)
-    found = {}
-    for k in range(least, min(max(10, least), most) + 1):
-        labels = plain_partitions([view], [], k, seed)[f"k-means, {view.name}"]
-        if len(np.unique(labels)) == k < len(labels):
-            size = min(SILHOUETTE, len(labels))
-            found[k] = silhouette_score(
-                view.X, labels, sample_size=size, random_state=int(rng.integers(2**31))
-            )
-    return found
+    most = min(MOST_CLUSTERS, len(models.rows))
+    least = min(forced(links, most), most)
+    if known.n_pairs >= ENOUGH:
+        scores = held_out_scores(
+            models, known, least=least, most=most, folds=effort.folds, seed=seed
+        )
+    else:
+        scores = mean_silhouettes(models.views, least=least, most=most, seed=seed)
+    ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [least]
+    return Count(ranked[0], ranked[1] if len(ranked) > 1 else None)

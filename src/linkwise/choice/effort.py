@@ -4,18 +4,22 @@ from typing import NamedTuple
 
 
 class Effort(NamedTuple):
+    """What one level of effort includes."""
+
     views: tuple  # kinds
     learners: tuple  # kinds
-    softmax: int  # starts of this kind
-    classical: int  # constrained methods of the library; with 0 not even CCSKL
-    many: int  # of these where points are many
-    seen: int  # views that they see
-    rows: int  # points that are learnt from at most, with answers or not
+    softmax: int  # starts by pair_softmax
+    classical: int  # slow constrained methods of the library; with 0 there is no CCSKL either
+    many: int  # of these for many points
+    seen: int  # views that the slow methods get
+    rows: int  # points to learn from, at most
     rounds: int  # of co-EM
-    folds: int
-    judged: int  # candidates that all folds judge; twice as many where points are few
+    folds: int  # of the constraints
+    judged: int  # candidates that all folds judge; twice as many for few points
 
 
+# Each level trades quality against time. What a level includes was chosen on the development sets
+# of the quality benchmark; "fast" takes about a second for some hundred points.
 EFFORTS = {
     "fast": Effort(
         views=("given", "scaled"), learners=("graph", "near"), softmax=1, classical=0, many=0,

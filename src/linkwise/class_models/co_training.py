@@ -1,17 +1,18 @@
-"""Labels from many class models together, and from answers.
+"""Labels from many class models and the constraints together (co-EM).
 
-    (1)  g = sum_v a_v log p_v        a_v >= 0; p_v what learner v says of a point without its label
-    (2)  q = marginals given evidence g and the answers               (``beliefs``)
+    (1)  g = sum_v a_v log p_v        a_v >= 0; p_v: what learner v predicts for a point without
+                                      using the point's own label
+    (2)  q = marginals given evidence g and the constraints           (``beliefs``)
 
-are taken in turn, from the labels of some partition (a start) on. The weights a are those of a
-logistic model of the labels q of the points that have answers, drawn towards equal ones; this is
-EM with the class model in the role of the density [1]. The share of wrong answers is estimated
-beside it, with a prior of one in twenty.
+Eqs. (1) and (2) alternate, starting from the labels of some partition (a start). The weights a
+come from a logistic model of the labels q of the constrained points, regularised towards equal
+weights. This is EM with the class models in the role of the density [1]. The share of wrong
+constraints is estimated in the same loop, with a prior of one in twenty.
 
-A start is believed as far as it agrees with the answers: its labels enter with odds exp(t),
-t that makes the answers most likely.
+A start is trusted as far as it agrees with the constraints: its labels enter with odds exp(t),
+where t makes the constraints most likely.
 
-O(sum of the learners) in each round.
+O(sum of the learners) a round.
 
 [1] co-EM: Nigam & Ghani, Analyzing the effectiveness and applicability of co-training, CIKM 2000.
 """
@@ -29,24 +30,29 @@ from linkwise.class_models.beliefs import (
 )
 from linkwise.class_models.learners import Smoother, across_folds, best_strength, without_own
 
-UNTOUCHED = 0.3  # weight of a point without answers when the strength of a smoother is chosen
-TOTAL = 2.0  # of the weights a before the labels are seen
-HOLD = 8.0  # how strongly they are held there
-FLOOR = 0.02  # least probability, for k classes together
-TRUST = (0.05, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # t
-LEAST_ERROR, MOST_ERROR = 0.01, 0.3
-STEPS = 15  # of the fit of a; the next round goes on from there
-PRIOR = 1.0, 20.0  # wrong answers out of answers, imagined
-ERROR = PRIOR[0] / PRIOR[1]  # share of wrong answers before any is seen
+# The values below were chosen on the development sets of the quality benchmark, unless a comment
+# gives another reason.
+UNTOUCHED = 0.3  # weight of an unconstrained point when the strength of a smoother is chosen:
+#                  its label is a guess, but constrained points alone are too few
+TOTAL = 2.0  # sum of the weights a in their prior: learners repeat each other, but only partly
+HOLD = 8.0  # strength of that prior: a handful of constraints cannot move the weights far
+FLOOR = 0.02  # least probability, shared by k classes: no single learner can veto a label
+TRUST = (0.05, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # grid of t: from almost no trust to odds of 55
+LEAST_ERROR, MOST_ERROR = 0.01, 0.3  # no constraint is certain; above 0.3 they say almost nothing
+STEPS = 15  # L-BFGS steps for a: the next round continues from there, so few are enough
+PRIOR = 1.0, 20.0  # pseudo-counts: wrong constraints, constraints
+ERROR = PRIOR[0] / PRIOR[1]  # share of wrong constraints before any was judged
 
 
 class State(NamedTuple):
+    """What co-EM has found."""
+
     evidence: np.ndarray  # g (n, k)
     beliefs: Beliefs
     weights: np.ndarray  # a (v,)
-    strengths: list  # of the smoothers, None for others
+    strengths: list  # of the smoothers; None for other learners
     labels: np.ndarray  # (n, k) q that the learners were last fitted to
-    error: float  # share of wrong answers
+    error: float  # share of wrong constraints
 
 
 def log_probabilities(f):
@@ -55,21 +61,21 @@ def log_probabilities(f):
     return np.log(p / p.sum(axis=1, keepdims=True))
 
 
-def trust(labels, k, answers, error):
-    """Return t that makes the answers most likely, and their log-likelihood."""
-    a, b = labels[answers.pairs].T
+def trust(labels, k, links, error):
+    """Return t that makes the constraints most likely, and their log-likelihood."""
+    a, b = labels[links.ends].T
     likelihoods = []
     for t in TRUST:
         own, other = np.exp(t) / (np.exp(t) + k - 1), 1 / (np.exp(t) + k - 1)
         same = np.where(a == b, own**2 + (k - 1) * other**2, 2 * own * other + (k - 2) * other**2)
-        likelihoods.append(np.sum(log_likelihood(same, answers.sign, error)))
+        likelihoods.append(np.sum(log_likelihood(same, links.sign, error)))
     best = int(np.argmax(likelihoods))
     return TRUST[best], likelihoods[best]
 
 
-def trusted(labels, k, answers, error):
-    """Return soft labels (n, k) of a partition, trusted as far as it agrees with the answers."""
-    t, _ = trust(labels, k, answers, error)
+def trusted(labels, k, links, error):
+    """Return soft labels (n, k) of a partition, as sure as it agrees with the constraints."""
+    t, _ = trust(labels, k, links, error)
     q = np.ones((len(labels), k))
     q[np.arange(len(labels)), labels] = np.exp(t)
     return q / q.sum(axis=1, keepdims=True)
@@ -95,21 +101,22 @@ def fit_weights(F, q, start):
     ).x  # fmt: skip
 
 
-def co_em(learners, labels, k, answers, *, rounds, error):
+def co_em(learners, labels, k, links, *, rounds, error):
     """Return the state after some rounds of Eqs. (1) and (2) from the labels of a start.
 
     Parameters
     ----------
     learners : list of Smoother and Gaussian
     labels : int array (n,) of 0..k - 1
-    answers : Answers
+    links : Constraints on row numbers
     rounds : int >= 1
-    error : float, share of wrong answers to begin with
+    error : float, share of wrong constraints to begin with
     """
     n = len(labels)
-    touched = answers.touched(n)
+    touched = np.zeros(n, dtype=bool)
+    touched[links.touched] = True
     weight = np.where(touched, 1.0, UNTOUCHED).astype(np.float32)
-    q = propagate(np.log(trusted(labels, k, answers, error)), answers, error).q
+    q = propagate(np.log(trusted(labels, k, links, error)), links, error).q
     strengths: list = [None] * len(learners)
     messages = None
     a = np.full(len(learners), TOTAL / len(learners))
@@ -125,10 +132,10 @@ def co_em(learners, labels, k, answers, *, rounds, error):
                 f = across_folds(learner, q)
             F[v] = log_probabilities(f)
         a = fit_weights(F[:, touched], fitted[touched], a)
-        evidence = np.tensordot(a, F, 1)
-        found = propagate(evidence, answers, error, messages=messages)
+        evidence = np.tensordot(a, F, 1)  # Eq. (1)
+        found = propagate(evidence, links, error, messages=messages)  # Eq. (2)
         q, messages = found.q, found.messages
-        wrong = probability_wrong(found.same, answers.sign, error).sum()
-        error = (PRIOR[0] + wrong) / (PRIOR[1] + len(answers.sign))
+        wrong = probability_wrong(found.same, links.sign, error).sum()
+        error = (PRIOR[0] + wrong) / (PRIOR[1] + links.n_pairs)
         error = float(np.clip(error, LEAST_ERROR, MOST_ERROR))
     return State(evidence, found, a, strengths, fitted, error)

@@ -1,22 +1,22 @@
-"""Class models whose word on a point does not rest on the label the point has now.
+"""Class models that predict the label of a point without using the point's own label.
 
 A smoother predicts soft labels q (n, k) by ridge regression in an orthonormal basis U (n, r):
 
     (1)  f = U diag(c) U^T q,   0 <= c <= 1
     (2)  f_i without q_i = (f_i - h_i q_i) / (1 - h_i),   h_i = sum_r c_r U_ir^2
 
-Eq. (2) is exact. The strength of c is the one on a grid that predicts q best in this sense.
+Eq. (2) is exact. The strength of c is chosen on a grid: the one that predicts q best by Eq. (2).
 
     graph    eigenvectors of a neighbour graph with local scaling, c = 1/(1 + a (1 - mu))
-    near     a Gaussian kernel of three times the distance to the 7th neighbour, on landmarks
-    wide     the same with the median distance
+    near     a Gaussian kernel on landmarks; width: three times the distance to the 7th neighbour
+    wide     the same; width: the median distance
     linear   the columns
 
-A Gaussian model has one mean and covariance for each class, shrunk towards the common one
-("full"), or the common one ("tied"); it is fitted to two thirds of the points and asked about
-the rest, in turn.
+A Gaussian model has a mean for each class, and either a covariance for each class, shrunk towards
+the common one ("full"), or the common covariance ("tied"). It is fitted to two thirds of the points
+and predicts the rest, in turn.
 
-O(n r k) for a smoother, O(n d^2 k) for a Gaussian model, in each round. All can place new points.
+O(n r k) for a smoother, O(n d^2 k) for a Gaussian model, a round. All of them place new points.
 """
 
 from typing import NamedTuple
@@ -29,27 +29,29 @@ from sklearn.metrics.pairwise import euclidean_distances
 from linkwise.embedding.spectral import Basis, extend, spectral_basis
 from linkwise.graph.affinity import NeighbourAffinity
 
-NEIGHBOURS = 10
-VECTORS = 80  # of a graph
-LANDMARKS = 300
-NEAR = 3.0  # times the distance to the 7th neighbour
-GRAPH_GRID = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-RIDGE_GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
-HIGHEST = 0.95  # leverage above which a point is its own only witness
-DIRECTIONS = 30  # of the Gaussian models
-FOLDS = 3
-SHRINKAGE = 2.0  # imagined points of the common covariance, for each dimension
+NEIGHBOURS = 10  # the default of the graph methods of the library
+VECTORS = 80  # of a graph: spectral clustering uses k of them, smoothing uses all
+LANDMARKS = 300  # quality against cost: a kernel takes O(n LANDMARKS^2)
+NEAR = 3.0  # times the distance to the 7th neighbour; chosen on the development sets
+GRAPH_GRID = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # from hardly any to heavy smoothing
+RIDGE_GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # for features of about unit size
+HIGHEST = 0.95  # leverage; above, Eq. (2) divides by almost nothing and magnifies rounding
+DIRECTIONS = 30  # of the Gaussian models: a covariance of more needs more points than a class has
+FOLDS = 3  # two thirds of the points are enough for a covariance, and three fits are cheap
+SHRINKAGE = 2.0  # pseudo-points of the common covariance a dimension, for classes of few points
 TINY = np.finfo(np.float64).tiny
-_NONE = np.zeros(0)  # not known yet
+_NONE = np.zeros(0)  # a field that is filled in later
 
 
 class GraphPlace(NamedTuple):
+    """How a graph smoother places new points."""
+
     graph: NeighbourAffinity
     basis: Basis
 
 
 class RidgePlace(NamedTuple):
-    """What turns a point into features: K(x, landmarks) half, or x / width; then into U."""
+    """How a ridge smoother places new points: K(x, landmarks) half or x / width, then the map."""
 
     landmarks: np.ndarray | None  # (l, d)
     width: float
@@ -59,8 +61,10 @@ class RidgePlace(NamedTuple):
 
 
 class Smoother(NamedTuple):
+    """Ridge regression in an orthonormal basis, Eq. (1)."""
+
     name: str
-    view: int  # which of the views it sees
+    view: int  # the number of the view that it uses
     U: np.ndarray  # (n, r) float32
     shrink: np.ndarray  # (g, r), c of each strength
     leverage: np.ndarray  # (n, g), h
@@ -68,6 +72,8 @@ class Smoother(NamedTuple):
 
 
 class Gaussian(NamedTuple):
+    """A Gaussian distribution for each class."""
+
     name: str
     view: int
     basis: np.ndarray | None  # (r, d) leading directions of the view
@@ -76,10 +82,14 @@ class Gaussian(NamedTuple):
     fold: np.ndarray  # (n,) of 0..FOLDS - 1
 
 
+def leverages(U, shrink):
+    """Return h of Eq. (2), (n, g), for every strength of shrink (g, r), bounded."""
+    return np.minimum((U**2) @ shrink.T, HIGHEST)
+
+
 def _smoother(name, view, U, shrink, place):
     U, shrink = U.astype(np.float32), np.asarray(shrink, dtype=np.float32)
-    leverage = np.minimum((U**2) @ shrink.T, HIGHEST)
-    return Smoother(name, view, U, shrink, leverage, place)
+    return Smoother(name, view, U, shrink, leverages(U, shrink), place)
 
 
 def graph_smoother(Y, view, rng):
@@ -99,7 +109,7 @@ def _features(place, Y):
 
 
 def _ridge(name, view, F, place):
-    """Return ridge regression on features F (n, p), and on a constant that is not penalised."""
+    """Return ridge regression on features F (n, p) and on a constant that is not penalised."""
     n, centre = len(F), F.mean(axis=0)
     C = F - centre
     e, V = eigh((C.T @ C).astype(np.float64))
@@ -125,7 +135,7 @@ def kernel_smoother(Y, view, rng, *, wide):
     K = np.exp(D / -width)
     e, V = eigh(K[rows].astype(np.float64))
     kept = e > 1e-6 * e[-1]
-    half = V[:, kept] / np.sqrt(e[kept])  # inner products of K half are the kernel, nearly
+    half = V[:, kept] / np.sqrt(e[kept])  # inner products of K half approximate the kernel
     place = RidgePlace(Y[rows], width, half, _NONE, _NONE)
     return _ridge("wide" if wide else "near", view, K @ half, place)
 
@@ -146,10 +156,17 @@ def gaussian_model(Y, view, *, tied, seed):
     return Gaussian("tied" if tied else "full", view, basis, X, tied, fold)
 
 
-def make_learners(found, kinds, seed):
-    """Return the learners of some kinds on views."""
+def make_learners(views, kinds, seed):
+    """Return the learners of some kinds on views.
+
+    Parameters
+    ----------
+    views : list of View
+    kinds : some of "graph", "near", "wide", "linear", "full" and "tied"
+    seed : int
+    """
     learners: list = []
-    for number, view in enumerate(found):
+    for number, view in enumerate(views):
         rng = np.random.default_rng([seed, number])
         if "graph" in kinds:
             learners.append(graph_smoother(view.X, number, rng))
@@ -159,10 +176,10 @@ def make_learners(found, kinds, seed):
             learners.append(kernel_smoother(view.X, number, rng, wide=True))
         if "linear" in kinds:
             learners.append(linear_smoother(view.X, number))
-    scaled = max(i for i, view in enumerate(found) if view.name in ("given", "scaled"))
+    scaled = max(i for i, view in enumerate(views) if view.name in ("given", "scaled"))
     for kind in ("full", "tied"):
         if kind in kinds:
-            learners.append(gaussian_model(found[scaled].X, scaled, tied=kind == "tied", seed=seed))
+            learners.append(gaussian_model(views[scaled].X, scaled, tied=kind == "tied", seed=seed))
     return learners
 
 
@@ -172,14 +189,14 @@ def graphs_among(learners):
 
 
 def without_own(smoother, q, strength):
-    """Return f of Eq. (2), (n, k), for a strength of the grid."""
+    """Return f_i without q_i, Eq. (2), (n, k), for a strength of the grid."""
     U, h = smoother.U, smoother.leverage[:, strength, None]
     f = U @ (smoother.shrink[strength][:, None] * (U.T @ q))
     return (f - h * q) / (1 - h)
 
 
 def best_strength(smoother, q, weight):
-    """Return the strength of the grid that predicts q (n, k) best, in the mean square."""
+    """Return the strength of the grid that predicts q (n, k) with the least squared error."""
     errors = [
         np.sum(weight[:, None] * (without_own(smoother, q, g) - q) ** 2)
         for g in range(len(smoother.shrink))
@@ -188,7 +205,7 @@ def best_strength(smoother, q, weight):
 
 
 def _densities(X, q, X_new, tied):
-    """Return log densities (m, k) and class weights from a Gaussian model of X with labels q."""
+    """Return log densities (m, k), class weights included, of a Gaussian model of X, labels q."""
     n, d = X.shape
     size = q.sum(axis=0)
     mean = (q.T @ X) / (size[:, None] + 1e-9)
@@ -203,14 +220,14 @@ def _densities(X, q, X_new, tied):
         S = common if tied else (scatter[z] + SHRINKAGE * d * common) / (size[z] + SHRINKAGE * d)
         L = np.linalg.cholesky(S)
         r = solve_triangular(L, (X_new - mean[z]).T, lower=True)
-        freedom = size[z] + d  # few points make heavy tails
+        freedom = size[z] + d  # heavy tails for a class of few points
         out[:, z] = -0.5 * freedom * np.log1p(np.einsum("ij,ij->j", r, r) / freedom)
         out[:, z] += np.log(size[z] + 1) - np.log(np.diag(L)).sum()
     return out
 
 
 def across_folds(model, q):
-    """Return class probabilities (n, k) from a Gaussian model fitted to the other folds."""
+    """Return class probabilities (n, k), each point by the model of the other folds."""
     out = np.empty(q.shape)
     for fold in range(FOLDS):
         rest = model.fold != fold
@@ -218,8 +235,8 @@ def across_folds(model, q):
     return softmax(out, axis=1)
 
 
-def place(learner, Y):
-    """Return new points Y of the learner's view in its basis, (m, r)."""
+def coordinates(learner, Y):
+    """Return new points Y, prepared by the learner's view, in the learner's basis, (m, r)."""
     if isinstance(learner, Gaussian):
         X = Y if learner.basis is None else Y @ learner.basis
         return X.astype(np.float64)
@@ -230,8 +247,8 @@ def place(learner, Y):
     return np.column_stack((np.full(len(Y), len(learner.U) ** -0.5), C))
 
 
-def predict(learner, strength, q, U):
-    """Return what a learner with labels q (n, k) says of new points, placed, (m, k)."""
+def predict_classes(learner, strength, q, U):
+    """Return class predictions (m, k) for new points with coordinates U, from labels q (n, k)."""
     if isinstance(learner, Gaussian):
         return softmax(_densities(learner.X, q, U, learner.tied), axis=1)
     return U @ (learner.shrink[strength][:, None] * (learner.U.T @ q))

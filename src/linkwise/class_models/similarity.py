@@ -1,15 +1,15 @@
-"""How alike two points are, learnt from answers about a few pairs.
+"""A similarity of points, learnt from constraints.
 
-Unsupervised similarities s_f(i, j) in [0, 1] (do two partitions agree, how near are they on a
-graph) are weighed by what the answers say:
+Unsupervised similarities s_f(i, j) in [0, 1] (are i and j in one cluster of a partition, how near
+are they on a graph) are weighted by what the constraints say:
 
     (1)  p(same) = sigma(b + sum_f w_f s_f(i, j)),   w >= 0, with a penalty l/2 |w|^2
     (2)  S = sum_f w_f s_f                           a kernel: every s_f is an inner product
 
-The penalty is the one under which answers are most likely in a model fitted to others. No
-similarity has seen an answer, so that this needs no refits. Spectral clustering of S follows.
+The penalty is chosen by cross-validation over the constraints. The similarities themselves never
+use a constraint, so they need no refits. Spectral clustering of S follows.
 
-O(n r^2), r the length of all feature vectors together; O(n r) memory.
+O(n r^2) time and O(n r) memory, where r is the length of all feature vectors together.
 """
 
 import numpy as np
@@ -19,13 +19,13 @@ from scipy.optimize import minimize
 from linkwise.embedding.spectral import unit_rows
 from linkwise.partition.k_means import kmeans
 
-PENALTIES = (0.3, 1.0, 3.0, 10.0)
-FOLDS = 5
-NEGLIGIBLE = 1e-3  # weight
+PENALTIES = (0.3, 1.0, 3.0, 10.0)  # half a decade a step
+FOLDS = 5  # the usual number: a fit costs milliseconds
+NEGLIGIBLE = 1e-3  # weight below which a similarity is left out of the eigenproblem
 
 
 def pair_similarities(maps, pairs):
-    """Return s_f of every pair, (m, f), from feature vectors ``maps``, a list of (n, r)."""
+    """Return s_f of every pair, (m, f), from the feature vectors ``maps``, a list of (n, r)."""
     i, j = pairs.T
     return np.stack([np.einsum("ij,ij->i", A[i], A[j]) for A in maps], axis=1)
 
@@ -49,7 +49,7 @@ def fit_logistic(s, sign, weight, penalty):
 
 
 def held_out(s, sign, weight, penalty):
-    """Return the log-likelihood of every answer under the model of the other folds, (m,)."""
+    """Return the log-likelihood of every constraint under the model of the other folds, (m,)."""
     fold = np.random.default_rng(0).permutation(len(sign)) % FOLDS
     out = np.empty(len(sign))
     for number in range(FOLDS):
@@ -59,10 +59,10 @@ def held_out(s, sign, weight, penalty):
     return out
 
 
-def learn_weights(maps, answers):
-    """Return w of Eq. (1), (f,)."""
-    s = pair_similarities(maps, answers.pairs)
-    sign, weight = answers.sign, answers.weight
+def learn_weights(maps, links):
+    """Return w of Eq. (1), (f,), from constraints on row numbers."""
+    s = pair_similarities(maps, links.ends)
+    sign, weight = links.sign, links.weight
     penalty = PENALTIES[0]
     if len(sign) >= FOLDS:
         scores = [held_out(s, sign, weight, penalty).mean() for penalty in PENALTIES]
@@ -71,7 +71,10 @@ def learn_weights(maps, answers):
 
 
 def spectral_of_kernel(maps, w, k, rng):
-    """Return the partition (n,) of spectral clustering of S, Eq. (2); without weights of all."""
+    """Return the partition (n,) by spectral clustering of S, Eq. (2).
+
+    If all weights are negligible, all similarities count alike.
+    """
     w = np.where(w > NEGLIGIBLE, w, 0)
     if not w.any():
         w = np.ones(len(maps))

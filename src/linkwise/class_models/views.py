@@ -1,15 +1,15 @@
-"""The features prepared in several ways, and new points in the same way.
+"""The features prepared in several ways, and new points prepared alike.
 
     given       as they are
     scaled      every column of variance 1; constant columns are left out
     ranged      every column of range 1 (min-max)
     ranked      every column replaced by the normal quantile of its rank
-    directions  every row of length 1: of the columns as given if none is negative, else scaled
+    directions  every row of length 1: as given if no entry is negative, else of scaled columns
 
-Each is centred and reduced to at most ``LIMIT`` principal directions. A way that would repeat
-another is left out: scaled where all columns have about the same variance already, ranged where
-all ranges are about the same multiple of the deviation, ranked where
-there are many columns. Sparse points are reduced to ``LIMIT`` singular directions first.
+Each view is centred and reduced to at most ``LIMIT`` principal directions. A view that would
+repeat another is left out: scaled, if all columns already have about the same variance; ranged, if
+all ranges are about the same multiple of the deviation; ranked, if there are many columns. Sparse
+points are first reduced to ``LIMIT`` singular directions.
 """
 
 from typing import NamedTuple
@@ -21,22 +21,24 @@ from sklearn.utils.extmath import randomized_svd
 
 from linkwise.embedding.spectral import unit_rows
 
-LIMIT = 100
-ALIKE = 1.2  # largest over smallest deviation of columns that need no scaling
-MANY = 200  # columns that are not ranked
-FEW = 8  # columns too few for directions
-TABLE = 2000  # rows kept to look ranks up
+LIMIT = 100  # directions: the graph and the kernels of a view cost O(n LIMIT) a neighbour
+ALIKE = 1.2  # ratio of largest to smallest deviation up to which scaling would change little
+MANY = 200  # columns; ranks of more (pixels, words) are mostly ties, and slow to look up
+FEW = 8  # columns; the length of a row of fewer is information rather than scale
+TABLE = 2000  # rows kept to look ranks up: errs by at most 1/2000 in rank, and keeps models small
 
 
 class View(NamedTuple):
+    """One preparation of the features."""
+
     name: str
     first: np.ndarray | None  # (d, LIMIT) for sparse points
-    scale: np.ndarray | None  # (d,) what columns are multiplied by; 0 leaves one out
+    scale: np.ndarray | None  # (d,) factors of the columns; 0 leaves a column out
     table: np.ndarray | None  # (t, d) sorted columns, for ranks
     unit: bool
     centre: np.ndarray  # (d,)
     basis: np.ndarray | None  # (d, r)
-    X: np.ndarray  # (n, r) the points given
+    X: np.ndarray  # (n, r) the points, prepared
 
 
 def _prepared(X, first, scale, table, unit):
@@ -58,8 +60,8 @@ def _ranked(X, table):
     return out.astype(X.dtype, copy=False)
 
 
-def place(view, X):
-    """Return new points as a view has them, (q, r)."""
+def prepare(view, X):
+    """Return new points prepared as in a view, (q, r)."""
     Y = _prepared(X, view.first, view.scale, view.table, view.unit) - view.centre
     return Y if view.basis is None else Y @ view.basis
 
@@ -76,8 +78,8 @@ def _view(name, X, *, first=None, scale=None, table=None, unit=False, seed=0):
     return View(name, first, scale, table, unit, centre, basis, Y)
 
 
-def views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
-    """Return the views of points X (n, d), dense or sparse, at least one."""
+def make_views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
+    """Return the views of points X (n, d), dense or sparse: a list of at least one View."""
     first = None
     if sparse.issparse(X):
         rank = max(1, min(LIMIT, min(X.shape) - 1))

@@ -1,7 +1,7 @@
 """What the answers so far make of the labels: quick enough to be done again after each.
 
 The core and all points with answers have probabilities q of the clusters, by co-EM
-(``choice.pool``) over the learners of the scene and belief propagation over the answers. It starts
+(``co_training``) over the learners of the scene and belief propagation over the answers. It starts
 from labels that neighbourhoods speak for, or from a partition (``seeds``). Where the partition
 tells the answers better, those that it makes likely wrong are left out, and the neighbourhoods of
 the rest tried again.
@@ -15,9 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise.blocks.executors import one_thread
-from linkwise.class_models.beliefs import Answers, probability_wrong
-from linkwise.class_models.co_training import ERROR, co_em, log_probabilities
-from linkwise.class_models.learners import HIGHEST, predict
+from linkwise.class_models import (
+    ERROR,
+    co_em,
+    leverages,
+    log_probabilities,
+    predict_classes,
+    probability_wrong,
+)
+from linkwise.constraints import Constraints
 from linkwise.query.known import Known
 from linkwise.query.seeds import by_partition, by_seeds, classes_of, spread
 
@@ -51,19 +57,21 @@ class Model(NamedTuple):
 
 
 def told(known):
-    """Return the answers other than "don't know" as Answers on points."""
-    found = [(a, b, same) for (a, b), same in known.answers.items() if same is not None]
-    table = np.array(found, dtype=np.int64).reshape(-1, 3)
-    weight = np.array([known.weight((a, b)) for a, b, _ in found], dtype=float)
-    return Answers(table[:, :2], np.where(table[:, 2] > 0, 1, -1), weight)
+    """Return the answers other than "don't know" as Constraints on row numbers."""
+    return Constraints.from_table(
+        [
+            (a, b, 1 if same else -1, known.weight((a, b)))
+            for (a, b), same in known.answers.items()
+            if same is not None
+        ]
+    )
 
 
 def seen_at(scene, rows):
     """Return the learners of a scene at some of its points."""
     found = []
     for one, U in zip(scene.learners, scene.U, strict=True):
-        leverage = np.minimum((U[rows] ** 2) @ one.shrink.T, HIGHEST)
-        found.append(one._replace(U=U[rows], leverage=leverage))
+        found.append(one._replace(U=U[rows], leverage=leverages(U[rows], one.shrink)))
     return found
 
 
@@ -72,9 +80,8 @@ def without_wrong(known, answers, state):
     wrong = probability_wrong(state.beliefs.same, answers.sign, state.error) > LIKELY
     if not wrong.any():
         return known
-    left = told(known).take(~wrong)
-    table = zip(left.pairs.tolist(), (left.sign > 0).tolist(), left.weight.tolist(), strict=True)
-    return Known((a, b, same, weight) for (a, b), same, weight in table)
+    left = told(known).select(~wrong)
+    return Known((pair.a, pair.b, pair.sign > 0, pair.weight) for pair in left)
 
 
 def labels_of_all(scene, learners, rows, state):
@@ -84,7 +91,7 @@ def labels_of_all(scene, learners, rows, state):
     if len(rows) < scene.n:
         evidence = np.zeros((scene.n, q.shape[1]), dtype=np.float32)
         for v in np.flatnonzero(state.weights > 0):
-            f = predict(learners[v], state.strengths[v], state.labels, scene.U[v])
+            f = predict_classes(learners[v], state.strengths[v], state.labels, scene.U[v])
             evidence += np.float32(state.weights[v]) * log_probabilities(f)
         labels[:] = np.argmax(evidence, axis=1)
     labels[rows] = np.argmax(q, axis=1)
@@ -95,8 +102,8 @@ def fit(scene, known, n_clusters=None):
     """Return the Model of a scene and what is known."""
     with one_thread():
         answers = told(known)
-        rows = np.union1d(scene.core, answers.pairs)
-        answers = answers._replace(pairs=np.searchsorted(rows, answers.pairs))
+        rows = np.union1d(scene.core, answers.touched)
+        answers = answers.resolve(rows)
         least = n_clusters or scene.likely_count
         classes = classes_of(scene, known, n_clusters, least)
         k = max(least, len(classes))

@@ -1,7 +1,7 @@
 """All that is worked out from the points once, before any question.
 
-The points are seen as LinkClustering sees them (``choice``): some views, a graph and a kernel in
-each. Beyond ``MOST`` points the models are learnt from a sample, the core; questions are about
+The points are seen as LinkClustering sees them (``class_models``): some views, a graph and a kernel
+in each. Beyond ``MOST`` points the models are learnt from a sample, the core; questions are about
 points of the core, and all others are placed by the models. Then the time for a question does
 not grow with the number of points, but for the labels: O(n r k).
 """
@@ -14,11 +14,16 @@ import numpy as np
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.row_sampling import content_sample
 from linkwise.blocks.rows import row_blocks, take_rows
-from linkwise.choice import counting
-from linkwise.choice.starts import plain_partitions
-from linkwise.class_models import learners, views
+from linkwise.class_models import (
+    agreements,
+    coordinates,
+    make_learners,
+    make_views,
+    mean_silhouettes,
+    plain_partitions,
+    prepare,
+)
 from linkwise.embedding.spectral import unit_rows
-from linkwise.evaluate import adjusted_rand_index
 
 MOST = 2_000  # points that are learnt from
 VIEWS = ("given", "scaled")
@@ -51,12 +56,12 @@ class Scene:
             rng = np.random.default_rng([seed, 1])
             whole = self.n <= MOST
             self.core = np.arange(self.n) if whole else np.sort(content_sample(X, MOST, rng))
-            self.views = views.views(take_rows(X, self.core), kinds=VIEWS, seed=seed)
+            self.views = make_views(take_rows(X, self.core), kinds=VIEWS, seed=seed)
             last = self.views[-1]
             self.features = last.X if whole else self._seen(X, last)
             self.learners: list = []
             self.U: list = []
-            for one in learners.make_learners(self.views, KINDS, seed):
+            for one in make_learners(self.views, KINDS, seed):
                 kept = leading(one)
                 U = one.U[:, kept]
                 self.U.append(U if whole else self._placed(X, one, kept))
@@ -66,12 +71,12 @@ class Scene:
 
     def _seen(self, X, view):
         parts = row_blocks(self.n, max(X.shape[1], 1000))
-        return np.concatenate([views.place(view, X[part]) for part in parts])
+        return np.concatenate([prepare(view, X[part]) for part in parts])
 
     def _placed(self, X, learner, kept):
         view, out = self.views[learner.view], np.empty((self.n, len(kept)), np.float32)
         for part in row_blocks(self.n, max(X.shape[1], 1000)):
-            out[part] = learners.place(learner, views.place(view, X[part]))[:, kept]
+            out[part] = coordinates(learner, prepare(view, X[part]))[:, kept]
         out[self.core] = learner.U[:, kept]
         return out
 
@@ -81,7 +86,7 @@ class Scene:
         most = min(10, len(self.core) - 1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = counting.by_silhouette(self.views, least=2, most=most, seed=self.seed)
+            found = mean_silhouettes(self.views, least=2, most=most, seed=self.seed)
         return max(found, key=lambda k: (found[k], -k), default=1)
 
     def positions(self, k):
@@ -103,8 +108,7 @@ class Scene:
             with warnings.catch_warnings():  # fewer distinct points than clusters are no harm
                 warnings.simplefilter("ignore")
                 found = plain_partitions(self.views, self.learners, k, self.seed)
-            found = [labels for name, labels in found.items() if not name.startswith("fine")]
-            agreement = [sum(adjusted_rand_index(a, b) for b in found) for a in found]
-            ranked = np.argsort(-np.array(agreement), kind="stable")
-            self._partitions[k] = [found[i] for i in ranked]
+            found = [one for one in found if not one.fine]
+            ranked = np.argsort(-agreements(found), kind="stable")
+            self._partitions[k] = [found[i].labels for i in ranked]
         return self._partitions[k]

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from linkwise.class_models.co_training import ERROR, log_probabilities, trust
-from linkwise.class_models.learners import HIGHEST, predict
+from linkwise.class_models import ERROR, log_probabilities, predict_classes, trust
+from linkwise.class_models.learners import HIGHEST
 from linkwise.embedding.spectral import unit_rows
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.query.known import neighbourhoods
@@ -123,7 +123,7 @@ def spread(scene, learners, labels, k):
     if len(labels) == len(learners[0].U):
         return labels
     one, hot = scene.learners[0], np.eye(k, dtype=np.float32)[labels]
-    return np.argmax(predict(one, len(one.shrink) // 2, hot, learners[0].U), axis=1)
+    return np.argmax(predict_classes(one, len(one.shrink) // 2, hot, learners[0].U), axis=1)
 
 
 def by_partition(partitions, k, answers):
@@ -149,7 +149,7 @@ def by_seeds(learners, partitions, rows, known, classes, k, answers, plain):
     known : Known
     classes : list of roots
     k : int
-    answers : Answers on places in rows
+    answers : Constraints on places in rows
     plain : Start from a partition
     """
     if len(classes) < 2:
@@ -165,6 +165,6 @@ def by_seeds(learners, partitions, rows, known, classes, k, answers, plain):
     if real >= COVERED * len(known.touched()):
         # points asked about are those in doubt: a partition looks worse there than it is, and
         # labels from seeds do too; but an early wrong answer may have made one class of two
-        score += min(PREFERRED[0] * len(answers.sign), PREFERRED[1])
+        score += min(PREFERRED[0] * answers.n_pairs, PREFERRED[1])
     score -= STRANGE * (1 - adjusted_rand_index(plain.labels, labels)) ** 2
     return Start(labels, score, classes)

@@ -7,9 +7,9 @@ from scipy import sparse
 
 from linkwise import choice, estimators
 from linkwise.blocks.rows import LazyRows
-from linkwise.choice.choose import Member
-from linkwise.class_models.learners import Gaussian, GraphPlace, RidgePlace, Smoother
-from linkwise.class_models.views import View
+from linkwise.choice.combination import Member
+from linkwise.choice.sample_models import SampleModels
+from linkwise.class_models import Gaussian, GraphPlace, RidgePlace, Smoother, View
 from linkwise.constraints import Closure, Constraints, Pair
 from linkwise.embedding.anchored import AnchoredBasis, AnchoredVectors
 from linkwise.embedding.spectral import Basis
@@ -37,6 +37,7 @@ SPARSE = {
 TUPLES = (
     Pair, Closure, Basis, AnchoredBasis, AnchorPlan, Touched, Links, Joint, Apart, Propagated,
     EdgePosterior, Quadratic, Gaussians, View, GraphPlace, RidgePlace, Smoother, Gaussian, Member,
+    SampleModels,
 )  # fmt: skip
 ESTIMATORS = tuple(getattr(room, name) for room in (estimators, choice) for name in room.__all__)
 ADDED_PARAMETERS = {"on_unknown": "raise"}  # what files of older versions lack, and its default

@@ -1,0 +1,81 @@
+"""Labels of all points under all constraints."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise.blocks.rows import row_blocks
+from linkwise.choice.combination import soft_labels
+from linkwise.class_models import probability_wrong, propagate
+from linkwise.constraints.closure import components
+from linkwise.exceptions import InfeasibleConstraints
+from linkwise.partition.hard import assign
+from linkwise.partition.k_means import by_appearance
+
+LIKELY = 0.5  # probability of being wrong from which on a constraint need not be kept
+LEAST = 1e-6  # probability of a label: constraints can overrule the features anywhere
+LEAST_COST = 1e-12  # probability, where costs are compared: keeps the logarithm finite
+COLUMNS = 1000  # numbers a row takes at least while it is placed, for the size of the blocks
+
+
+class FinalLabels(NamedTuple):
+    """Labels of all points, and what they mean."""
+
+    labels: np.ndarray  # (n,) in order of appearance
+    probabilities: np.ndarray  # (n, k) of the clusters, constraints included
+    suspicion: np.ndarray  # (m,) probability that each constraint is wrong
+    clusters: np.ndarray  # (k,) the column of the soft labels that each label stands for
+
+
+def soft_labels_of_all(X, models, combination):
+    """Return soft labels (n, k) by the features alone: as found on the sample, else placed."""
+    n, k = X.shape[0], combination.soft.shape[1]
+    soft = np.empty((n, k), dtype=np.float64)
+    soft[models.rows] = combination.soft
+    rest = np.setdiff1d(np.arange(n), models.rows, assume_unique=True)
+    for part in row_blocks(len(rest), max(X.shape[1], COLUMNS)):
+        soft[rest[part]] = soft_labels(models, combination.members, X[rest[part]])
+    return soft
+
+
+def labels_that_keep(q, links, rng, *, hard):
+    """Return labels (n,) of high probability q (n, k) that keep the constraints.
+
+    If soft constraints contradict each other, the cannot-links give way. If no assignment is found
+    that keeps hard constraints, InfeasibleConstraints is raised.
+    """
+    must, cannot = links.must_link, links.cannot_link
+    if not hard:
+        of = components(len(q), must)
+        cannot = cannot[of[cannot[:, 0]] != of[cannot[:, 1]]]
+    labels = assign(-np.log(np.maximum(q, LEAST_COST)), must, cannot, rng)
+    if labels is not None:
+        return labels
+    if hard:
+        raise InfeasibleConstraints(
+            f"no assignment to {q.shape[1]} clusters was found that keeps all constraints, within "
+            'the bound of the search; raise n_clusters, or use respect="soft"'
+        )
+    return np.argmax(q, axis=1)
+
+
+def settle(soft, links, error, rng, *, hard, keep_empty):
+    """Return the FinalLabels.
+
+    Parameters
+    ----------
+    soft : array (n, k), labels by the features alone
+    links : Constraints on row numbers
+    error : float in (0, 1/2), share of wrong constraints
+    rng : numpy Generator
+    hard : bool, whether all constraints are kept, or those that are more likely right than wrong
+    keep_empty : bool, whether clusters without points keep their columns
+    """
+    found = propagate(np.log(np.maximum(soft, LEAST)), links, error)
+    wrong = probability_wrong(found.same, links.sign, error)
+    kept = links if hard else links.select(wrong < LIKELY)
+    labels, clusters = by_appearance(labels_that_keep(found.q, kept, rng, hard=hard))
+    if keep_empty:
+        clusters = np.r_[clusters, np.setdiff1d(np.arange(soft.shape[1]), clusters)]
+    q = found.q[:, clusters]
+    return FinalLabels(labels, q / q.sum(axis=1, keepdims=True), wrong, clusters.astype(np.intp))

@@ -1,0 +1,47 @@
+"""The number of clusters that the features alone suggest, by mean silhouettes [1].
+
+[1] Rousseeuw, Silhouettes, J. Comput. Appl. Math. 20, 1987.
+"""
+
+import numpy as np
+from sklearn.metrics import silhouette_score
+
+from linkwise.class_models.partitions import view_k_means
+
+SAMPLE = 1000  # points that the silhouette is averaged over: it takes all their distances
+MOST = 10  # clusters tried, or the least number if that is more: silhouettes favour few anyway
+WIDEST = 500  # columns; wider data is not checked for being principal components, O(n d^2)
+ROUNDING = 30  # times sqrt(d) eps: correlations that rounding leaves between principal components
+
+
+def principal(X):
+    """Tell whether the columns of X (n, d) are uncorrelated, as principal components are."""
+    if not 2 <= X.shape[1] <= WIDEST:
+        return False
+    Z = X - X.mean(axis=0)
+    length = np.linalg.norm(Z, axis=0)
+    R = Z.T @ Z / np.maximum(np.outer(length, length), np.finfo(Z.dtype).tiny)
+    np.fill_diagonal(R, 0)
+    return bool(abs(R).max() < ROUNDING * np.sqrt(X.shape[1]) * np.finfo(Z.dtype).eps)
+
+
+def mean_silhouettes(views, *, least, most, seed):
+    """Return {k: mean silhouette of k-means} in the scaled view, or as given if there is none.
+
+    Principal components are used as given: scaled, the last of them, which are noise, would count
+    as much as the first.
+    """
+    named = {view.name: view for view in views if view.name in ("given", "scaled")}
+    view = list(named.values())[-1]
+    if "given" in named and principal(named["given"].X):
+        view = named["given"]
+    rng = np.random.default_rng(seed)
+    found = {}
+    for k in range(least, min(max(MOST, least), most) + 1):
+        labels = view_k_means(view, k, np.random.default_rng([seed, k, 0]))
+        if len(np.unique(labels)) == k < len(labels):
+            size = min(SAMPLE, len(labels))
+            found[k] = silhouette_score(
+                view.X, labels, sample_size=size, random_state=int(rng.integers(2**31))
+            )
+    return found
