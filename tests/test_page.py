@@ -125,7 +125,7 @@ def test_the_first_paint_has_all_and_asks_nobody_else(site):
     expect(page.locator("#undo kbd")).to_have_text("Ctrl Z")
     expect(page.locator("#redo kbd")).to_have_text("Ctrl Shift Z")
     expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
-    expect(page.locator(".note")).to_contain_text("not the true ones")
+    expect(page.locator(".note")).to_contain_text("not always close in the data")
     expect(page.locator("#clusters li")).to_have_count(3)
     expect(page.locator("#compare mark").first).to_be_visible()
     assert page.locator("#stage").get_attribute("data-drawn") in ("webgl2", "canvas2d")
@@ -146,10 +146,10 @@ def test_each_key_does_what_its_button_says(site):
     assert site.hub.state.counts == {"same": 1, "different": 1, "unsure": 1}
     page.keyboard.press("Control+z")
     answered(page, 2)
-    expect(page.locator("#before")).to_contain_text("You said: unsure")
+    expect(page.locator("#before")).to_contain_text("You undid your answer “not sure”")
     page.reload()
     answered(page, 2)
-    expect(page.locator("#before")).to_contain_text("You said: unsure")
+    expect(page.locator("#before")).to_contain_text("You undid your answer “not sure”")
     page.keyboard.press("Control+Shift+Z")
     answered(page, 3)
     page.locator("#undo").click()
@@ -171,11 +171,11 @@ def test_a_line_around_points_makes_a_group_and_recolours_it(site):
     for point in points[1:]:
         page.mouse.move(*point, steps=4)
     page.mouse.up()
-    expect(page.locator("#chosen")).to_be_visible()
-    chosen = int(page.locator("#chosen-count").text_content().split()[0])
+    expect(page.locator("#selection")).to_be_visible()
+    chosen = int(page.locator("#selection-count").text_content().split()[0])
     assert 2 <= chosen < 24
     page.locator("#do-together").click()
-    expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#stage")).not_to_have_attribute("data-labels", "1")
     (event,) = site.hub.state.active
     assert len(event.body["rows"]) == chosen
@@ -184,7 +184,7 @@ def test_a_line_around_points_makes_a_group_and_recolours_it(site):
 
 def choose(page, *names):
     for name in names:
-        page.get_by_label(f"Choose {name}", exact=True).check()
+        page.get_by_label(f"Select {name}", exact=True).check()
 
 
 def test_a_conflict_is_shown_and_resolved(site):
@@ -197,10 +197,10 @@ def test_a_conflict_is_shown_and_resolved(site):
     ):
         choose(page, *names)
         page.locator(button).click()
-        expect(page.locator("#chosen")).to_be_hidden()
+        expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#conflict")).to_be_visible()
     expect(page.locator("#conflict-list li")).to_have_count(3)
-    page.get_by_role("button", name="Drop this one: r01 with r02").click()
+    page.get_by_role("button", name="Undo: r01 with r02").click()
     expect(page.locator("#conflict")).to_be_hidden()
     labels = site.hub.labels
     assert labels[0] == labels[1] != labels[2]
@@ -220,10 +220,10 @@ def test_all_of_it_can_be_done_with_the_keyboard(site):
     page.keyboard.press("Space")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    expect(page.locator("#chosen-count")).to_have_text("2 rows chosen")
+    expect(page.locator("#selection-count")).to_have_text("2 rows selected")
     page.locator("#do-together").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#selection")).to_be_hidden()
     page.locator("#tab-rows").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#panel-clusters")).to_be_visible()
@@ -250,7 +250,7 @@ def test_clusters_are_split_named_and_counted(site):
     page.keyboard.press("Tab")
     expect(page.locator("#clusters li")).to_have_count(5)
     page.locator("#fixed").uncheck()
-    expect(page.locator("#free-note")).to_have_text("4 clusters, following the answers")
+    expect(page.locator("#free-note")).to_have_text("4 clusters, chosen automatically")
     expect(page.locator("#clusters li").first).to_contain_text("<b>first</b>")
 
 
@@ -296,9 +296,9 @@ def test_points_clicked_are_linked_and_rows_taken_out_of_a_cluster(site):
     hub = site.hub
     for row in (0, 1):
         page.mouse.click(*on_map(page, hub, row))
-    expect(page.locator("#chosen-count")).to_have_text("2 rows chosen")
+    expect(page.locator("#selection-count")).to_have_text("2 rows selected")
     page.locator("#do-same").click()
-    expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#history")).to_contain_text("linked by hand")
     assert hub.labels[0] == hub.labels[1]
     page.keyboard.press("Control+z")
@@ -307,7 +307,7 @@ def test_points_clicked_are_linked_and_rows_taken_out_of_a_cluster(site):
     choose(page, "r00", "r03")
     expect(page.locator("#target")).to_have_value(str(hub.labels[0]))
     page.locator("#do-apart").click()
-    expect(page.locator("#chosen")).to_be_hidden()
+    expect(page.locator("#selection")).to_be_hidden()
     assert hub.labels[0] != hub.labels[6]
     assert hub.labels[3] != hub.labels[6]
 
@@ -318,20 +318,20 @@ def test_answers_likely_wrong_are_offered_for_review(site):
     for names in (("r00", "r01"), ("r03", "r04")):
         choose(page, *names)
         page.locator("#do-same").click()
-        expect(page.locator("#chosen")).to_be_hidden()
+        expect(page.locator("#selection")).to_be_hidden()
     found = Suspects(9, [(0, 1, 1, 0.97), (3, 4, 1, 0.9)])
     asyncio.run_coroutine_threadsafe(site.hub._hear(found), site.hub.loop).result(60)
     expect(page.locator("#review-count")).to_have_text("2")
     page.locator("#tab-review").click()
     expect(page.locator("#suspects li").first).to_contain_text("97% likely wrong")
-    page.get_by_role("button", name="Show r00 with r01").click()
-    expect(page.locator("#chosen-count")).to_have_text("2 rows chosen")
+    page.get_by_role("button", name="Show: r00 with r01").click()
+    expect(page.locator("#selection-count")).to_have_text("2 rows selected")
     expect(page.locator("#rows tbody tr")).to_have_count(2)
     page.keyboard.press("Escape")
     page.locator("#tab-review").click()
-    page.get_by_role("button", name="It is right: r03 with r04").click()
+    page.get_by_role("button", name="Keep: r03 with r04").click()
     expect(page.locator("#review-count")).to_have_text("1")
-    page.get_by_role("button", name="Drop this one: r00 with r01").click()
+    page.get_by_role("button", name="Undo: r00 with r01").click()
     expect(page.locator("#review-note")).to_contain_text("No answer looks wrong")
     assert [e.body["pairs"][0][:2] for e in site.hub.state.active] == [["r03", "r04"]]
 
@@ -391,11 +391,11 @@ def test_work_can_be_stopped_and_begun_again(browser, tmp_path):
         expect(page.locator("#ask")).to_be_visible()
         page.keyboard.press("d")
         answered(page, 1)
-        expect(page.locator("#stale-text")).to_contain_text("being worked out")
+        expect(page.locator("#stale-text")).to_contain_text("Updating the clusters")
         expect(page.locator("body")).to_have_class(re.compile("stale"))
         page.locator("#stop").click()
         expect(page.locator("#stop")).to_be_hidden()
-        expect(page.locator("#stale-text")).to_contain_text("those before the last answers")
+        expect(page.locator("#stale-text")).to_contain_text("do not include your latest answers")
         page.locator("#once").click()
         expect(page.locator("#stale")).to_be_hidden()
 
@@ -476,12 +476,12 @@ def test_a_single_row_is_shown_and_nothing_is_asked(browser, tmp_path):
     (tmp_path / "one.csv").write_text("id,x\na,1\n")
     with served(browser, tmp_path / "one.csv") as site:
         page = site.open()
-        expect(page.locator("#idle-head")).to_have_text("There is nothing to ask")
+        expect(page.locator("#idle-head")).to_have_text("Nothing to ask")
         expect(page.locator("#idle-text")).to_contain_text("a single row")
         expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
         expect(page.locator("#clusters li")).to_have_count(1)
         page.mouse.click(*on_map(page, site.hub, 0))
-        expect(page.locator("#chosen-count")).to_have_text("1 row chosen")
+        expect(page.locator("#selection-count")).to_have_text("1 row selected")
         expect(page.locator("#do-together")).to_be_disabled()
 
 
@@ -492,7 +492,7 @@ def test_when_all_is_known_nothing_is_asked(browser, tmp_path, other):
         page = site.open()
         expect(page.locator("#ask")).to_be_visible()
         page.keyboard.press("d")
-        expect(page.locator("#idle-head")).to_have_text("Nothing is left to ask")
+        expect(page.locator("#idle-head")).to_have_text("Nothing left to ask")
         expect(page.locator("#clusters li")).to_have_count(2)
 
 
@@ -577,14 +577,14 @@ def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
         answered(page, 2)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        expect(page.locator("#banner")).to_contain_text("Nothing is lost")
+        expect(page.locator("#banner")).to_contain_text("All your answers are saved")
         process, again = start()
         assert again.split("/start")[0] == address.split("/start")[0]
         expect(page.locator("#banner")).to_be_hidden(timeout=240_000)
         answered(page, 2)
         page.keyboard.press("Control+z")
         answered(page, 1)
-        expect(page.locator("#before")).to_contain_text("You said: different")
+        expect(page.locator("#before")).to_contain_text("You undid your answer “different”")
     finally:
         context.close()
         process.send_signal(signal.SIGINT)

@@ -79,7 +79,7 @@ class Tab:
         """Wait for the regions after so many events; return what the list says of them."""
         body = self.page.locator("body")
         expect(body).to_have_attribute("data-shown", f"{events},{k}", timeout=WAIT)
-        return self["list"].inner_text().split()
+        return self["list"].inner_text().replace("%", " %").split()
 
     def draw(self, key, *points):
         box = self["photo"].bounding_box()
@@ -289,7 +289,7 @@ def test_a_killed_server_comes_back_with_all_strokes(browser, tmp_path):
         with running(tmp_path):
             two = tab.shown(2)
             expect(tab["banner"]).to_be_hidden(timeout=WAIT)
-            expect(tab["said"]).to_have_text("The program is back.")
+            expect(tab["said"]).to_have_text("linkwise is back.")
             expect(tab["subtitle"]).to_contain_text("2 strokes,")
             assert abs(float(two[1]) - 50) < 2
             tab.press("Control+z")

@@ -190,7 +190,7 @@ def test_only_named_files_are_given(page):
         "/",
         "/static/segment/page.js",
         "/static/segment/page.css",
-        "/static/shared/api.js",
+        "/static/shared/requests.js",
     ):
         reply = page.get(path)
         assert reply.status == 200

@@ -1,7 +1,7 @@
 """The files of a page, served from app/static.
 
-A page has a folder of its own and uses the folder `shared`. The routes are listed once, from what
-these two folders hold, so no path of a request ever becomes a path on the disk, and a new module or
+A page has a folder of its own and uses the folder `shared`. Its routes are made from what these two
+folders hold, so no path of a request ever becomes a path on the disk, and a new module or
 style sheet needs no change here.
 """
 
@@ -19,13 +19,17 @@ KINDS = {
 
 
 def names(page):
-    """Return the files that a page may request, as sorted "folder/name" texts."""
-    return sorted(
-        f"{folder}/{file.name}"
-        for folder in (SHARED, page)
-        for file in (FOLDER / folder).iterdir()
-        if PurePath(file.name).suffix in KINDS
-    )
+    """Return the files that a page may request, as sorted texts "folder/name"."""
+    return sorted(name for folder in (SHARED, page) for name in _listed(FOLDER / folder, folder))
+
+
+def _listed(folder, path):
+    for entry in folder.iterdir():
+        name = f"{path}/{entry.name}"
+        if entry.is_dir():
+            yield from _listed(entry, name)
+        elif PurePath(entry.name).suffix in KINDS:
+            yield name
 
 
 def document(page):
@@ -38,7 +42,7 @@ def document(page):
 
 
 def static_routes(page):
-    """Return the routes of a page's files: its HTML at /, the rest at /static/FOLDER/NAME.
+    """Return the routes of a page's files: its HTML at /, the rest at /static/NAME.
 
     Parameters
     ----------

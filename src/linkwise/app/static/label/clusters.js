@@ -1,0 +1,138 @@
+// The list of clusters: their number, sizes and names; split and merge.
+import { $, make, onClick, whenChanged } from "../shared/dom.js";
+import { count } from "../shared/texts.js";
+import { fillOptions, numberOf, titleOf } from "./cluster_names.js";
+import { correct, setting } from "./commands.js";
+import { hex } from "./map/colours.js";
+import { listenToNaming, openNaming } from "./naming.js";
+import { listCluster } from "./rows.js";
+import { selection } from "./selection.js";
+import { store } from "./store.js";
+
+const BAR = [3, 84]; // pixels, of the smallest and the largest cluster
+
+const ticked = new Set(); // labels of clusters to merge
+
+function selectCluster({ label }) {
+  const labels = store.labels ?? [];
+  selection.set([...labels.keys()].filter((row) => labels[row] === label));
+  listCluster(label);
+}
+
+function split({ label }) {
+  correct("split", { cluster: label }, `Cluster ${label + 1} split in two`);
+}
+
+function merge() {
+  const [first, second] = ticked;
+  ticked.clear();
+  correct("merge", { first, second }, `Clusters ${first + 1} and ${second + 1} merged`);
+}
+
+function tick(label, on) {
+  if (on) ticked.add(label);
+  else ticked.delete(label);
+  showMerge();
+}
+
+function tickOf(cluster) {
+  return make("input", {
+    type: "checkbox",
+    id: `tick-${cluster.label}`,
+    checked: ticked.has(cluster.label),
+    "aria-label": `Cluster ${titleOf(cluster)}`,
+    on: { change: (event) => tick(cluster.label, event.target.checked) },
+  });
+}
+
+function nameAndSize({ label, name, size }, largest) {
+  const bar = make("span", { className: "bar", colour: hex(label) });
+  bar.style.width = `${Math.max(BAR[0], Math.round((BAR[1] * size) / largest))}px`;
+  const textContent = name || `Cluster ${label + 1}`;
+  return make(
+    "span",
+    { className: "named" },
+    make("bdi", { className: name ? "" : "unnamed", textContent }),
+    make("span", { className: "size" }, bar, count(size, "row")),
+  );
+}
+
+function buttonOf(text, cluster, action) {
+  return make("button", {
+    id: `${text.toLowerCase()}-${cluster.label}`,
+    textContent: text,
+    "aria-label": `${text} cluster ${titleOf(cluster)}`,
+    on: { click: () => action(cluster) },
+  });
+}
+
+function itemOf(cluster, largest) {
+  return make(
+    "li",
+    {},
+    tickOf(cluster),
+    numberOf(cluster.label),
+    nameAndSize(cluster, largest),
+    buttonOf("Show", cluster, selectCluster),
+    buttonOf("Name", cluster, openNaming),
+    buttonOf("Split", cluster, split),
+  );
+}
+
+function forgetTicks(clusters) {
+  const labels = new Set(clusters.map(({ label }) => label));
+  for (const label of ticked) if (!labels.has(label)) ticked.delete(label);
+}
+
+function showList(clusters) {
+  const largest = Math.max(1, ...clusters.map(({ size }) => size));
+  const focused = document.activeElement?.id;
+  $("clusters").replaceChildren(...clusters.map((cluster) => itemOf(cluster, largest)));
+  if (focused) $(focused)?.focus();
+}
+
+function showMerge() {
+  const [first, second] = ticked;
+  const two = ticked.size === 2;
+  $("merge").disabled = !two;
+  $("merge-note").textContent = two
+    ? `Clusters ${first + 1} and ${second + 1}`
+    : "Tick two clusters to merge them.";
+}
+
+function showCount(k, clusters) {
+  if (document.activeElement !== $("k")) $("k").value = k ?? clusters.length;
+  $("fixed").checked = k !== null;
+  $("k").disabled = k === null;
+  $("free-note").textContent =
+    k === null ? `${count(clusters.length, "cluster")}, chosen automatically` : "";
+}
+
+export const showClusters = whenChanged(
+  ({ clusters, k }) => [clusters, k, [...ticked]],
+  ({ clusters, k }) => {
+    forgetTicks(clusters);
+    showCount(k, clusters);
+    showList(clusters);
+    showMerge();
+    fillOptions($("target"), clusters);
+    fillOptions($("find-cluster"), clusters, "All clusters");
+  },
+);
+
+function fixCount(fixed) {
+  $("k").disabled = !fixed;
+  const { length } = store.view.clusters;
+  setting("/api/count", { k: fixed ? Math.max(1, length || 2) : null });
+}
+
+function setCount(k) {
+  if (Number.isInteger(k) && k >= 1) setting("/api/count", { k });
+}
+
+export function listenToClusters() {
+  onClick("merge", merge);
+  $("fixed").addEventListener("change", (event) => fixCount(event.target.checked));
+  $("k").addEventListener("change", (event) => setCount(Number(event.target.value)));
+  listenToNaming();
+}

@@ -1,0 +1,23 @@
+// The dialog that names a cluster.
+import { $, onClick } from "../shared/dom.js";
+import { correct } from "./commands.js";
+
+let cluster = 0; // the label of the cluster to be named
+
+export function openNaming({ label, name }) {
+  cluster = label;
+  $("name").value = name;
+  $("naming").returnValue = "";
+  $("naming").showModal();
+  $("name").select();
+}
+
+function rename() {
+  if ($("naming").returnValue !== "ok") return;
+  correct("rename", { cluster, name: $("name").value }, `Cluster ${cluster + 1} renamed`);
+}
+
+export function listenToNaming() {
+  $("naming").addEventListener("close", rename);
+  onClick("name-cancel", () => $("naming").close(""));
+}

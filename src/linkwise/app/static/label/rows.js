@@ -1,0 +1,94 @@
+// The table of rows: searched, filtered by cluster, a page at a time.
+import { $, make, onClick } from "../shared/dom.js";
+import { say } from "../shared/notices.js";
+import { get, Refused } from "../shared/requests.js";
+import { numberOf } from "./cluster_names.js";
+import { selection } from "./selection.js";
+import { store } from "./store.js";
+import { tabOpened } from "./tabs.js";
+
+const PAGE = 50; // rows
+const TYPING = 200; // milliseconds without a key before a search begins
+
+let from = 0; // the first row listed, among those found
+let asked = 0; // lists asked for; only the newest is shown
+let timer = 0;
+
+function checkbox({ row, name }) {
+  return make("input", {
+    type: "checkbox",
+    value: String(row),
+    checked: selection.rows.has(row),
+    "aria-label": `Select ${name}`,
+    on: { change: () => selection.toggle(row) },
+  });
+}
+
+function headOf(names) {
+  const titles = ["", store.view.ids ? "id" : "row", "cluster", ...names];
+  return make("tr", {}, ...titles.map((textContent) => make("th", { textContent })));
+}
+
+function rowOf(item) {
+  const number = item.label === null ? "" : numberOf(item.label, "number small");
+  const texts = item.cells.map((textContent) => make("bdi", { textContent }));
+  const cells = [checkbox(item), make("bdi", { textContent: item.name }), number, ...texts];
+  return make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
+}
+
+function showFound({ rows, names, total }) {
+  const last = Math.min(from + rows.length, total);
+  $("rows").tHead.replaceChildren(headOf(names));
+  $("rows").tBodies[0].replaceChildren(...rows.map(rowOf));
+  $("page").textContent = total
+    ? `${from + 1}–${last} of ${total.toLocaleString("en")}`
+    : "No rows found";
+  $("prev").disabled = from === 0;
+  $("next").disabled = last >= total;
+}
+
+function queryOf(first, only) {
+  if (only) return new URLSearchParams({ rows: only.join(",") });
+  const [q, cluster] = [$("find").value, $("find-cluster").value];
+  return new URLSearchParams({ q, cluster, from: first, count: PAGE });
+}
+
+// List the rows found from row `first` on, or only the rows named.
+export async function listRows({ first = from, only = null } = {}) {
+  asked += 1;
+  const own = asked;
+  if ($("panel-rows").hidden && !only) return;
+  try {
+    const found = await get(`/api/rows?${queryOf(first, only)}`);
+    if (own !== asked) return;
+    from = only ? 0 : first;
+    showFound(found);
+  } catch (error) {
+    if (error instanceof Refused) say(error.message, { error: true });
+  }
+}
+
+export function listCluster(label) {
+  $("find-cluster").value = String(label);
+  listRows({ first: 0 });
+}
+
+function searchSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(() => listRows({ first: 0 }), TYPING);
+}
+
+function checkSelected(rows) {
+  for (const box of $("rows").querySelectorAll("input[type=checkbox]")) {
+    box.checked = rows.has(Number(box.value));
+  }
+}
+
+export function listenToRows() {
+  $("find").addEventListener("input", searchSoon);
+  $("find-cluster").addEventListener("change", () => listRows({ first: 0 }));
+  onClick("prev", () => listRows({ first: Math.max(0, from - PAGE) }));
+  onClick("next", () => listRows({ first: from + PAGE }));
+  tabOpened.on((name) => name === "rows" && listRows());
+  selection.changed.on(checkSelected);
+}

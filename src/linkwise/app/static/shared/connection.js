@@ -1,0 +1,85 @@
+// The connection to linkwise: views come in as server-sent events, commands go out. A command that
+// could not be sent is sent again, with the same id, once linkwise is back, so that it counts once.
+import { say } from "./notices.js";
+import { post, Unreachable } from "./requests.js";
+
+const RETRY = 1000; // milliseconds, as the server asks an open stream to wait
+
+function newId() {
+  if (crypto.randomUUID) return crypto.randomUUID(); // only on secure origins
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+class Connection {
+  down = false;
+  resending = false;
+  pending = []; // [path, body] of commands that wait for linkwise to come back
+
+  // Call onView(view) for each view, and onDown(down) when the connection breaks or returns.
+  open({ onView, onDown }) {
+    this.onView = onView;
+    this.onDown = onDown;
+    this.listen();
+  }
+
+  listen() {
+    const source = new EventSource("/api/events");
+    source.onmessage = (event) => {
+      this.setDown(false);
+      this.onView(JSON.parse(event.data));
+      this.resend();
+    };
+    source.onopen = () => this.setDown(false);
+    source.onerror = () => {
+      this.setDown(true);
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.listen(), RETRY);
+    };
+  }
+
+  setDown(down) {
+    if (down === this.down) return;
+    this.down = down;
+    this.onDown(down);
+  }
+
+  // Send a request once, and show the view that comes back.
+  async post(path, body) {
+    const view = await post(path, body);
+    this.onView(view);
+    return view;
+  }
+
+  // Send a command that must not get lost; null: it waits until linkwise is back.
+  async command(path, body) {
+    const sent = { client: newId(), ...body };
+    try {
+      return await this.post(path, sent);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      this.pending.push([path, sent]);
+      this.setDown(true);
+      return null;
+    }
+  }
+
+  async resend() {
+    if (this.resending) return;
+    this.resending = true;
+    while (this.pending.length && (await this.delivered(...this.pending[0]))) this.pending.shift();
+    this.resending = false;
+  }
+
+  // Whether a command has reached linkwise; one that linkwise refuses has, and the page says why.
+  async delivered(path, body) {
+    try {
+      await this.post(path, body);
+    } catch (error) {
+      if (error instanceof Unreachable) return false;
+      say(error.message, { error: true });
+    }
+    return true;
+  }
+}
+
+export const connection = new Connection(); // a page has one
