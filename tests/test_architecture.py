@@ -16,7 +16,8 @@ SOURCE = Path(linkwise.__file__).parent
 ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
-    "exceptions", "_wording", "_files", "blocks", "linalg", "constraints", "graph", "kernel",
+    "_typing", "exceptions", "_wording", "_files", "blocks", "linalg", "constraints", "graph",
+    "kernel",
     "embedding", "partition", "evaluate", "_check", "estimators", "class_models", "choice", "query",
     "saving", "journal", "datasets", "plot", "tables", "segment", "labelling", "terminal", "app",
     "cli", "__main__",
@@ -29,8 +30,12 @@ def room(module):
 
 
 def imports(path):
-    """Yield what of linkwise a file imports, named from the package on."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Yield what of linkwise a file imports when it runs, named from the package on."""
+    tree = ast.parse(path.read_text())
+    for part in tree.body:
+        if isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING":
+            part.body = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "linkwise":
             yield from (alias.name for alias in node.names if alias.name != "__version__")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkwise."):

@@ -14,6 +14,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from linkwise import (  # isort: skip
+        blocks as blocks,
+        choice as choice,
+        class_models as class_models,
+        constraints as constraints,
+        datasets as datasets,
+        embedding as embedding,
+        estimators as estimators,
+        evaluate as evaluate,
+        exceptions as exceptions,
+        graph as graph,
+        journal as journal,
+        kernel as kernel,
+        linalg as linalg,
+        partition as partition,
+        plot as plot,
+        query as query,
+        saving as saving,
+        segment as segment,
+    )
     from linkwise.choice import LinkClustering
     from linkwise.constraints import Closure, Constraints, Pair, as_constraints, sample_pairs
     from linkwise.estimators import (
@@ -126,13 +146,15 @@ __all__ = [  # noqa: RUF022  (the order of use)
 ]
 
 
-def __getattr__(name):
-    if name in _HOME:
-        return getattr(import_module(f"linkwise.{_HOME[name]}"), name)
-    if name in _ROOMS:
-        return import_module(f"linkwise.{name}")
-    raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker sees the imports above, and refuses any other name
+
+    def __getattr__(name: str) -> object:
+        if name in _HOME:
+            return getattr(import_module(f"linkwise.{_HOME[name]}"), name)
+        if name in _ROOMS:
+            return import_module(f"linkwise.{name}")
+        raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_ROOMS})

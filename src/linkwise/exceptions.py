@@ -2,6 +2,11 @@
 
 import sys
 import warnings
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
 
 INSIDE = {"linkwise", "sklearn", "joblib"}  # packages that stand between a warning and its user
 
@@ -15,11 +20,11 @@ class InfeasibleConstraints(ValueError):
         A smallest set of pairs found that cannot hold together.
     """
 
-    def __init__(self, message, conflict=None):
+    def __init__(self, message: str, conflict: "Constraints | None" = None) -> None:
         super().__init__(message)
         self.conflict = conflict
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.conflict)
 
 
@@ -34,17 +39,17 @@ class ConvergenceWarning(UserWarning):
 class MissingExtra(ImportError):
     """An optional dependency is not installed."""
 
-    def __init__(self, package, extra):
+    def __init__(self, package: str, extra: str) -> None:
         super().__init__(
             f"{package} is not installed; it comes with: pip install 'linkwise[{extra}]'"
         )
         self.package, self.extra = package, extra
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.package, self.extra)
 
 
-def warn(message, category=UserWarning):
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and name the line of the user's code that called into the library.
 
     That line is the innermost one outside linkwise, scikit-learn and joblib: a warning out of a
@@ -60,5 +65,5 @@ def warn(message, category=UserWarning):
     )  # fmt: skip
 
 
-def _package(frame):
+def _package(frame: FrameType) -> str:
     return frame.f_globals.get("__name__", "").partition(".")[0]

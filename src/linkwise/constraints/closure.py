@@ -8,12 +8,14 @@ of components, so the closure of m pairs costs O(m) memory and O(m log m) time
 however many pairs it implies. Pairs are codes 0..n-1.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from linkwise._typing import Array
 from linkwise.constraints.ids import as_array, as_ids, lookup
 from linkwise.constraints.partial_labels import (
     MAX_PAIRS,
@@ -23,15 +25,18 @@ from linkwise.constraints.partial_labels import (
     check_count,
 )
 
+if TYPE_CHECKING:
+    from linkwise.constraints.pairs import Constraints
 
-def components(n, ends):
+
+def components(n: int, ends: Array) -> Array:
     """Return the connected component 0, 1, ... of each of n points, (n,)."""
     ones = np.ones(len(ends), dtype=np.int8)
     graph = sparse.coo_array((ones, (ends[:, 0], ends[:, 1])), shape=(n, n))
     return connected_components(graph, directed=False)[1].astype(np.int64)  # Eq. (1)
 
 
-def component_pairs(component, cannot):
+def component_pairs(component: Array, cannot: Array) -> Array:
     """Return the distinct pairs c < d of components that a cannot-link keeps apart, (r, 2)."""
     ends = np.sort(component[cannot], axis=1)
     width = len(component) + 1
@@ -49,11 +54,11 @@ class Closure(NamedTuple):
     cannot : int array (r, 2), the pairs of components that must be apart
     """
 
-    ids: Any
-    component: Any
-    cannot: Any
+    ids: Array
+    component: Array
+    cannot: Array
 
-    def relation(self, a, b):
+    def relation(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int8]:
         """Return +1 where a and b must be together, -1 where they cannot, 0 where nothing is said.
 
         Parameters
@@ -73,17 +78,17 @@ class Closure(NamedTuple):
         apart = np.isin(key, self.cannot[:, 0] * width + self.cannot[:, 1])
         return np.where(known, np.where(c == d, 1, np.where(apart, -1, 0)), 0).astype(np.int8)
 
-    def _codes(self, ids, name):
+    def _codes(self, ids: ArrayLike, name: str) -> Array:
         array = np.asarray(ids) if np.ndim(ids) == 0 else as_array(ids, name)
         flat = as_ids(array.reshape(-1), lambda i: f"{name}[{i}]")
         return lookup(flat, self.ids).reshape(array.shape)
 
-    def groups(self):
+    def groups(self) -> list[Array]:
         """Return the ids of each component, a list of arrays; entry c is component c."""
         rows, size = by_class(self.component)
         return np.split(self.ids[rows], np.cumsum(size)[:-1]) if len(size) else []
 
-    def constraints(self, max_pairs=MAX_PAIRS):
+    def constraints(self, max_pairs: int = MAX_PAIRS) -> "Constraints":
         """Return every implied pair as Constraints of weight 1.
 
         The count grows with the square of the components; above max_pairs the

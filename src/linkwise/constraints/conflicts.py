@@ -20,11 +20,15 @@ found. Pairs are codes 0..n-1; what comes back are positions in the list of pair
 """
 
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from linkwise._typing import Array
 from linkwise.constraints.closure import component_pairs, components
+
+if TYPE_CHECKING:
+    from linkwise.constraints.pairs import Constraints
 
 BUDGET = 2_000_000  # edges looked at, a second or two
 
@@ -32,12 +36,12 @@ BUDGET = 2_000_000  # edges looked at, a second or two
 class Graph(NamedTuple):
     """Adjacency lists: v's neighbours are neighbour[start[v]:start[v + 1]], by edge[...]."""
 
-    start: list
-    neighbour: list
-    edge: list
+    start: list[int]
+    neighbour: list[int]
+    edge: list[int]
 
 
-def adjacency(n, ends):
+def adjacency(n: int, ends: Array) -> Graph:
     """Return the undirected graph of edges (m, 2) on n points."""
     tail, head = ends.T.ravel(), ends[:, ::-1].T.ravel()  # each edge both ways
     order = np.argsort(tail, kind="stable")
@@ -46,7 +50,7 @@ def adjacency(n, ends):
     return Graph(start.tolist(), head[order].tolist(), edge.tolist())
 
 
-def shortest_path(graph, a, b, limit):
+def shortest_path(graph: Graph, a: int, b: int, limit: float) -> tuple[list[int] | None, int]:
     """Return (edges of a shortest path a..b with at most limit edges, or None; edges looked at)."""
     start, neighbour, edge = graph
     before = {a: (-1, -1)}, {b: (-1, -1)}  # point -> (the point before it, by which edge)
@@ -70,7 +74,7 @@ def shortest_path(graph, a, b, limit):
     return None, work
 
 
-def _trace(before, v):
+def _trace(before: dict[int, tuple[int, int]], v: int) -> list[int]:
     edges = []
     v, e = before[v]
     while e >= 0:
@@ -79,9 +83,12 @@ def _trace(before, v):
     return edges
 
 
-def smallest_path(graph, queries, *, at_least, budget):
-    """Return (i, edges): the shortest of the shortest paths between queries (q, 2)."""
-    best, limit = None, np.inf
+def smallest_path(
+    graph: Graph, queries: Array, *, at_least: int, budget: int
+) -> tuple[int, list[int]]:
+    """Return (i, edges): the shortest of the shortest paths between queries (q, 2), which exist."""
+    best: tuple[int, list[int]] = 0, []
+    limit = np.inf
     for i, (a, b) in enumerate(queries.tolist()):
         path, work = shortest_path(graph, a, b, limit)
         if path is not None:
@@ -92,13 +99,13 @@ def smallest_path(graph, queries, *, at_least, budget):
     return best
 
 
-def contradicted(n, ends, sign):
+def contradicted(n: int, ends: Array, sign: Array) -> Array:
     """Return which pairs are cannot-links inside a must-link component, bool (m,)."""
     component = components(n, ends[sign > 0])
     return (sign < 0) & (component[ends[:, 0]] == component[ends[:, 1]])
 
 
-def must_path_conflict(n, ends, sign, *, budget=BUDGET):
+def must_path_conflict(n: int, ends: Array, sign: Array, *, budget: int = BUDGET) -> Array | None:
     """Return a cannot-link and a shortest must-link path between its ends, or None."""
     clash = np.flatnonzero(contradicted(n, ends, sign))
     if not len(clash):
@@ -111,13 +118,13 @@ def must_path_conflict(n, ends, sign, *, budget=BUDGET):
     return np.r_[must[path], clash[i]]
 
 
-def listed_both_ways(n, must, cannot):
+def listed_both_ways(n: int, must: Array, cannot: Array) -> Array:
     """Return which cannot-links are must-links as well, bool."""
     must, cannot = np.sort(must, axis=1), np.sort(cannot, axis=1)
     return np.isin(cannot[:, 0] * n + cannot[:, 1], must[:, 0] * n + must[:, 1])
 
 
-def odd_cycle_conflict(n, ends, sign, *, budget=BUDGET):
+def odd_cycle_conflict(n: int, ends: Array, sign: Array, *, budget: int = BUDGET) -> Array | None:
     """Return a cycle with an odd number of cannot-links, or None: two clusters suffice."""
     crossing = (sign < 0) * n
     a, b = ends.T
@@ -139,7 +146,9 @@ def odd_cycle_conflict(n, ends, sign, *, budget=BUDGET):
     return np.array([e for e in walk if times[e] == 1])
 
 
-def clique_conflict(n, ends, sign, n_clusters, *, budget=BUDGET):
+def clique_conflict(
+    n: int, ends: Array, sign: Array, n_clusters: int, *, budget: int = BUDGET
+) -> Array | None:
     """Return pairs that keep n_clusters + 1 components pairwise apart, or None if none was found.
 
     The pairs are a cannot-link for each two components, and the must-link paths
@@ -165,15 +174,15 @@ def clique_conflict(n, ends, sign, n_clusters, *, budget=BUDGET):
         chosen.append(link)
 
     graph = adjacency(n, ends[must])
-    joined: dict = {}
+    joined: dict[int, None] = {}
     for c in clique:
         first, *others = np.flatnonzero(used & (component == c)).tolist()
         for other in others:
-            joined |= dict.fromkeys(shortest_path(graph, first, other, np.inf)[0])
+            joined |= dict.fromkeys(shortest_path(graph, first, other, np.inf)[0] or [])
     return np.r_[must[list(joined)], chosen].astype(np.int64)
 
 
-def greedy_clique(edges, size, budget):
+def greedy_clique(edges: Array, size: int, budget: int) -> list[int] | None:
     """Return the points of a clique of the given size, or None if greedy search finds none."""
     for _ in range(50):  # a member has size - 1 neighbours; a few rounds of peeling do most
         degree = np.bincount(edges.ravel(), minlength=1)
@@ -181,7 +190,7 @@ def greedy_clique(edges, size, budget):
         if keep.all():
             break
         edges = edges[keep]
-    near: dict = {}
+    near: dict[int, set[int]] = {}
     for a, b in edges.tolist():
         near.setdefault(a, set()).add(b)
         near.setdefault(b, set()).add(a)
@@ -201,7 +210,9 @@ def greedy_clique(edges, size, budget):
     return None
 
 
-def find_conflict(n, ends, sign, n_clusters=None, *, budget=BUDGET):
+def find_conflict(
+    n: int, ends: Array, sign: Array, n_clusters: int | None = None, *, budget: int = BUDGET
+) -> Array | None:
     """Return positions of pairs that cannot all hold (in n_clusters clusters), or None."""
     if n_clusters is not None and n_clusters < 1:
         raise ValueError(f"n_clusters must be at least 1, got {n_clusters}")
@@ -216,17 +227,19 @@ def find_conflict(n, ends, sign, n_clusters=None, *, budget=BUDGET):
     return found
 
 
-def explain(conflict, *, shown=10):
+def explain(conflict: "Constraints", *, shown: int = 10) -> str:
     """Return pairs as a sentence: "b must be with c, c must be with d, but b cannot be with d"."""
     pairs = list(conflict)
     must = [(p.a, p.b) for p in pairs if p.sign > 0]
     cannot = [(p.a, p.b) for p in pairs if p.sign < 0]
-    must = _phrases(_chained(must), "must be with", "must-links", shown)
-    cannot = _phrases(_chained(cannot), "cannot be with", "cannot-links", shown)
-    return ", but ".join(part for part in (must, cannot) if part)
+    parts = (
+        _phrases(_chained(must), "must be with", "must-links", shown),
+        _phrases(_chained(cannot), "cannot be with", "cannot-links", shown),
+    )
+    return ", but ".join(part for part in parts if part)
 
 
-def _chained(pairs):
+def _chained(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Turn pairs around so that each begins where the one before it ended."""
     pairs = list(pairs)
     if len(pairs) > 1 and pairs[0][0] in pairs[1] and pairs[0][1] not in pairs[1]:
@@ -237,7 +250,7 @@ def _chained(pairs):
     return pairs
 
 
-def _phrases(pairs, verb, noun, shown):
+def _phrases(pairs: list[tuple[Any, Any]], verb: str, noun: str, shown: int) -> str:
     text = [f"{a} {verb} {b}" for a, b in pairs]
     if len(text) > shown:
         half = shown // 2

@@ -1,14 +1,17 @@
 """Recognise and convert the other forms in which users write constraints."""
 
 from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from linkwise._typing import PairsLike, TableLike
 from linkwise.constraints.ids import as_array
 from linkwise.constraints.pair_tables import is_header
 from linkwise.constraints.pairs import Constraints
 
+ConstraintsLike: TypeAlias = Constraints | tuple[PairsLike, PairsLike] | TableLike | None
 ACCEPTED = (
     "constraints must be a Constraints object, a (must_link, cannot_link) tuple, a dict with these "
     "keys, rows (id_a, id_b, kind[, weight]) as a list, an array or a data frame, "
@@ -17,7 +20,7 @@ ACCEPTED = (
 PARTS = {"must_link", "cannot_link", "must_weight", "cannot_weight"}
 
 
-def as_constraints(constraints):
+def as_constraints(constraints: ConstraintsLike) -> Constraints:
     """Return a Constraints object from anything that plainly says the same.
 
     Parameters
@@ -39,6 +42,10 @@ def as_constraints(constraints):
         return Constraints()
     if isinstance(constraints, Constraints):
         return constraints
+    return _converted(constraints)
+
+
+def _converted(constraints: Any) -> Constraints:
     if sparse.issparse(constraints):
         return Constraints.from_matrix(constraints)
     if isinstance(constraints, Mapping) and constraints.keys() <= PARTS:
@@ -56,7 +63,7 @@ def as_constraints(constraints):
     raise TypeError(f"{ACCEPTED}; got {type(constraints).__name__}{hint}")
 
 
-def looks_like_constraints(value):
+def looks_like_constraints(value: Any) -> bool:
     """Tell whether a value can only be meant as constraints, not as one label per row.
 
     >>> looks_like_constraints(([(0, 5)], [(0, 9)])), looks_like_constraints([0, 1, 1])

@@ -9,12 +9,18 @@ example "must_link[3]" or "links.csv, line 4".
 
 import numbers
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from itertools import count
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from linkwise._typing import Array
 
-def as_array(values, name):
+At: TypeAlias = Callable[[int], str]
+
+
+def as_array(values: Any, name: str) -> Array:
     """Return values as an array in which every element keeps its own type.
 
     NumPy would turn the list [(1, "a")] into strings and [(True, 2)] into
@@ -36,7 +42,7 @@ def as_array(values, name):
         return array
 
 
-def as_ids(values, at):
+def as_ids(values: Array, at: At) -> Array:
     """Return an array of ids as int64 or as objects of type str, same shape."""
     kind = values.dtype.kind
     if values.size == 0:
@@ -50,7 +56,7 @@ def as_ids(values, at):
     raise TypeError(f"{at(0)}: an id must be an integer or a string, got {values.dtype} values")
 
 
-def _from_numbers(values, at):
+def _from_numbers(values: Array, at: At) -> Array:
     # Integers from 2^53 on are not all floats: such an id may be another one rounded.
     limit = 2**53 if values.dtype.kind == "f" else 2**63 - 1
     with np.errstate(invalid="ignore"):
@@ -61,7 +67,7 @@ def _from_numbers(values, at):
     return values.astype(np.int64)
 
 
-def _from_objects(values, at):
+def _from_objects(values: Array, at: At) -> Array:
     flat = values.ravel().tolist()
     width = len(flat) // len(values)
     types = set(map(type, flat))
@@ -89,11 +95,11 @@ def _from_objects(values, at):
     return out.reshape(values.shape)
 
 
-def _first(flags):
+def _first(flags: Iterable[bool]) -> int:
     return next(i for i, flag in enumerate(flags) if flag)
 
 
-def _plain(value, at, i):
+def _plain(value: object, at: At, i: int) -> int | str:
     """Return one id as a plain int or str."""
     if isinstance(value, str):
         return str(value)
@@ -104,7 +110,7 @@ def _plain(value, at, i):
     _refuse(value, at(i))
 
 
-def _refuse(value, where):
+def _refuse(value: object, where: str) -> NoReturn:
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if value is None or (isinstance(value, str) and not value) or (is_number and value != value):
         raise ValueError(f"{where}: an id is missing (got {value}); remove or complete the entry")
@@ -116,7 +122,7 @@ def _refuse(value, where):
     )
 
 
-def as_pairs(values, name):
+def as_pairs(values: Any, name: str) -> Array:
     """Return (m, 2) ids, checked; name is the argument in messages."""
     array = as_array(values, name)
     if array.size == 0:
@@ -129,7 +135,7 @@ def as_pairs(values, name):
     return check_ends(as_ids(array, lambda i: f"{name}[{i}]"), lambda i: f"{name}[{i}]")
 
 
-def check_ends(ends, at):
+def check_ends(ends: Array, at: At) -> Array:
     """Return (m, 2) ids, or refuse the first pair of a point with itself."""
     same = np.flatnonzero(ends[:, 0] == ends[:, 1])
     if len(same):
@@ -138,7 +144,7 @@ def check_ends(ends, at):
     return ends
 
 
-def as_sample_id(sample_id, n=None):
+def as_sample_id(sample_id: Any, n: int | None = None) -> Array:
     """Return one distinct id per row."""
     ids = as_array(sample_id, "sample_id")
     if ids.ndim != 1:
@@ -159,7 +165,7 @@ def as_sample_id(sample_id, n=None):
     return ids
 
 
-def join(first, second):
+def join(first: Array, second: Array) -> Array:
     """Return two id arrays as one, stacked along axis 0."""
     if first.size and second.size and first.dtype != second.dtype:
         raise TypeError(
@@ -171,13 +177,13 @@ def join(first, second):
     return first if second.size == 0 else np.concatenate([first, second])
 
 
-def encode(values):
+def encode(values: Array) -> tuple[Array, Array]:
     """Return (ids, codes): the distinct ids ascending, and values = ids[codes]."""
     if values.dtype != object:
         ids, codes = np.unique(values, return_inverse=True)
         return ids, codes.reshape(values.shape)
     flat = values.ravel().tolist()
-    code: dict = defaultdict(count().__next__)  # in order of appearance
+    code: dict[Any, int] = defaultdict(count().__next__)  # in order of appearance
     codes = np.fromiter(map(code.__getitem__, flat), np.int64, len(flat))
     ids = np.empty(len(code), dtype=object)
     ids[:] = list(code)
@@ -187,7 +193,7 @@ def encode(values):
     return ids[order], rank[codes].reshape(values.shape)
 
 
-def lookup(ids, among):
+def lookup(ids: Array, among: Array) -> Array:
     """Return for each id its position in `among`, or -1.
 
     Integers on one side and strings on the other are compared as str(integer).
@@ -205,5 +211,5 @@ def lookup(ids, among):
     return np.where(among[place] == ids, place, -1)
 
 
-def _as_text(ids):
+def _as_text(ids: Array) -> Array:
     return ids if ids.dtype == object else ids.astype(str).astype(object)

@@ -15,14 +15,24 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 
 from linkwise._files import instead_of
+from linkwise._typing import Array, FilePath
 from linkwise.constraints.ids import as_array
-from linkwise.constraints.pair_tables import COLUMNS, columns_of, find_columns, is_header, kind_of
+from linkwise.constraints.pair_tables import (
+    COLUMNS,
+    PairColumns,
+    columns_of,
+    find_columns,
+    is_header,
+    kind_of,
+)
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 DELIMITER = {"csv": ",", "tsv": "\t"}
@@ -31,7 +41,7 @@ BATCH = 10_000  # lines of json read at once
 EXPECTED = "id_a, id_b, kind and, if wanted, weight"
 
 
-def file_format(path, format=None):
+def file_format(path: Any, format: str | None = None) -> str:
     """Return "csv", "tsv" or "jsonl", as told or by the file's suffix."""
     if format is None:
         name = (
@@ -48,11 +58,11 @@ def file_format(path, format=None):
     return format
 
 
-def _name(path):
+def _name(path: Any) -> str:
     return str(getattr(path, "name", "the text" if hasattr(path, "read") else path))
 
 
-def plain_file(path):
+def plain_file(path: FilePath) -> Path:
     """Return the Path of a file; refuse a pipe or a device, which may have no end."""
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -60,7 +70,7 @@ def plain_file(path):
     return path
 
 
-def read_text(path):
+def read_text(path: Any) -> str:
     """Return what a path or an open file holds, as text without byte order mark."""
     raw = path.read() if hasattr(path, "read") else plain_file(path).read_bytes()
     try:
@@ -73,7 +83,7 @@ def read_text(path):
     return text.removeprefix("\ufeff")
 
 
-def read_links(path, format=None):
+def read_links(path: Any, format: str | None = None) -> PairColumns:
     """Return (ends, sign, weight) from a path or an open file."""
     format = file_format(path, format)
     text = read_text(path)
@@ -84,7 +94,7 @@ def read_links(path, format=None):
     return _read_csv(text, _name(path), DELIMITER[format])
 
 
-def other_separator(cells):
+def other_separator(cells: list[str]) -> str:
     """Return a hint if the only cell of a row looks like several, else ""."""
     mark = next((mark for mark in ";\t|," if len(cells) == 1 and mark in cells[0]), None)
     if mark is None:
@@ -92,11 +102,11 @@ def other_separator(cells):
     return f" (fields seem to be separated by {mark!r}; in .csv it is ',', in .tsv a tab)"
 
 
-def _csv_reader(text, delimiter):
+def _csv_reader(text: str, delimiter: str) -> Any:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
 
-def _csv_cells(text, name, delimiter):
+def _csv_cells(text: str, name: str, delimiter: str) -> tuple[list[str], list[int]]:
     """Return (cells, widths): all cells in one list, and the length of each row not blank."""
     reader = _csv_reader(text, delimiter)
     cells, widths = [], []
@@ -112,12 +122,16 @@ def _csv_cells(text, name, delimiter):
     return cells, widths
 
 
-def _read_csv(text, name, delimiter):
+def _read_csv(text: str, name: str, delimiter: str) -> PairColumns:
     cells, widths = _csv_cells(text, name, delimiter)
     width = widths[0]
     first = cells[:width]
 
-    def line(i):  # counted anew, for the one line an error names: rows may span lines
+    def line(
+        i: int,
+    ) -> tuple[
+        str, list[str]
+    ]:  # counted anew, for the one line an error names: rows may span lines
         reader = _csv_reader(text, delimiter)
         number, row = next(islice(((reader.line_num, row) for row in reader if row), i, None))
         return f"{name}, line {number}", row
@@ -142,14 +156,17 @@ def _read_csv(text, name, delimiter):
             "complete or remove the line (the file may be cut short)"
         )
     begin = width if has_header else 0
-    a, b, kind, weight = (
+    first_ids, second_ids, kind, weight = (
         None if place[part] is None else cells[begin + place[part] :: width] for part in COLUMNS
     )
-    a, b = _as_integers(a, b) or (as_array(a, "id_a"), as_array(b, "id_b"))
+    a, b = _as_integers(first_ids, second_ids) or (
+        as_array(first_ids, "id_a"),
+        as_array(second_ids, "id_b"),
+    )
     return columns_of(a, b, as_array(kind, "kind"), weight, lambda i: line(i + has_header)[0])
 
 
-def _as_integers(*columns):
+def _as_integers(*columns: Any) -> list[Array] | None:
     """Return columns of text as int64, or None if some entry is not written as an integer."""
     if not all(all(map(INTEGER.fullmatch, column)) for column in columns):
         return None
@@ -159,10 +176,10 @@ def _as_integers(*columns):
         return None
 
 
-def _read_jsonl(text, name):
+def _read_jsonl(text: str, name: str) -> PairColumns:
     lines = text.split("\n")
     numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
-    columns: dict = {part: [] for part in COLUMNS}
+    columns: dict[str, list[Any]] = {part: [] for part in COLUMNS}
     for begin in range(0, len(numbers), BATCH):
         batch = numbers[begin : begin + BATCH]
         rows = _decoded([lines[i - 1] for i in batch], batch, name)
@@ -179,7 +196,7 @@ def _read_jsonl(text, name):
     return columns_of(a, b, kind, weight, lambda i: f"{name}, line {numbers[i]}")
 
 
-def _decoded(lines, numbers, name):
+def _decoded(lines: list[str], numbers: list[int], name: str) -> list[dict[str, Any]]:
     """Return the objects on some lines; read as one list first, which is several times faster."""
     try:
         rows = json.loads(f"[{','.join(lines)}]")
@@ -202,12 +219,14 @@ def _decoded(lines, numbers, name):
     return rows
 
 
-def _other_name(row, part):
+def _other_name(row: dict[str, Any], part: str) -> Any:
     default = 1.0 if part == "weight" else None
     return next((row[name] for name in COLUMNS[part] if name in row), default)
 
 
-def write_pairs(path, pairs, format=None):
+def write_pairs(
+    path: Any, pairs: Iterable[tuple[Any, Any, int, float]], format: str | None = None
+) -> None:
     """Write pairs (a, b, sign, weight) to a path or an open text file."""
     format = file_format(path, format)
     if hasattr(path, "write"):
@@ -216,11 +235,11 @@ def write_pairs(path, pairs, format=None):
         _write_rows(file, pairs, format)
 
 
-def _json(id_):
+def _json(id_: int | str) -> str:
     return json.dumps(id_) if isinstance(id_, str) else str(id_)
 
 
-def _write_rows(file, pairs, format):
+def _write_rows(file: TextIO, pairs: Iterable[tuple[Any, Any, int, float]], format: str) -> None:
     rows = ((a, b, "must" if sign > 0 else "cannot", weight) for a, b, sign, weight in pairs)
     if format == "jsonl":
         file.writelines(

@@ -3,12 +3,18 @@
 Pairs are three columns: ends, ids (m, 2); sign (m,) in {+1, -1}; weight (m,) >= 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from linkwise.constraints.ids import as_array, as_ids, check_ends, join
+from linkwise._typing import Array
+from linkwise.constraints.ids import At, as_array, as_ids, check_ends, join
+
+PairColumns: TypeAlias = tuple[Array, NDArray[np.int8], NDArray[np.float64]]  # ends, sign, weight
+Places: TypeAlias = dict[str, Any]  # part of a pair -> number of its column, or None
 
 KINDS = {"must": 1, "must-link": 1, "must_link": 1, "same": 1, "+1": 1, "1": 1, "1.0": 1}
 KINDS |= {"cannot": -1, "cannot-link": -1, "cannot_link": -1, "different": -1, "-1": -1, "-1.0": -1}
@@ -17,7 +23,7 @@ COLUMNS = {"a": ("id_a", "a"), "b": ("id_b", "b"), "kind": ("kind", "sign", "lin
 COLUMNS["weight"] = ("weight",)
 
 
-def kind_of(value):
+def kind_of(value: Any) -> int:
     """Return +1 or -1 for one way to write a kind, else 0."""
     if isinstance(value, str):
         return KINDS.get(value.strip().lower(), 0)
@@ -29,7 +35,7 @@ def kind_of(value):
         return 0
 
 
-def as_signs(values, at):
+def as_signs(values: Array, at: At) -> NDArray[np.int8]:
     """Return kinds, written in any way, as int8 +1 and -1."""
     if values.dtype.kind in "iuf":
         sign = np.where(values == 1, 1, np.where(values == -1, -1, 0))
@@ -47,7 +53,7 @@ def as_signs(values, at):
     return sign.astype(np.int8)
 
 
-def as_weights(values, m, at):
+def as_weights(values: Any, m: int, at: At) -> NDArray[np.float64]:
     """Return m weights as float64; None means 1 throughout, a number is repeated."""
     if values is None:
         return np.ones(m)
@@ -70,7 +76,7 @@ def as_weights(values, m, at):
     return weight
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):
@@ -78,13 +84,13 @@ def _is_number(value):
     return True
 
 
-def columns_of(a, b, kind, weight, at):
+def columns_of(a: Array, b: Array, kind: Array, weight: Any, at: At) -> PairColumns:
     """Return (ends, sign, weight), checked, from four columns (weight may be None)."""
     ends = join(as_ids(a, at), as_ids(b, at)).reshape(2, -1).T  # (m, 2)
     return check_ends(ends, at), as_signs(kind, at), as_weights(weight, len(ends), at)
 
 
-def find_columns(names):
+def find_columns(names: Sequence[object]) -> Places:
     """Return {"a": j, "b": j, "kind": j, "weight": j}, None where a part is not named."""
     lower = [str(name).strip().lower() for name in names]
     twice = [alias for aliases in COLUMNS.values() for alias in aliases if lower.count(alias) > 1]
@@ -96,13 +102,13 @@ def find_columns(names):
     }
 
 
-def is_header(names):
+def is_header(names: Sequence[object]) -> bool:
     """Tell whether both ids and the kind are among the column names."""
     found = find_columns(names)
     return None not in (found["a"], found["b"], found["kind"])
 
 
-def place_columns(names):
+def place_columns(names: Sequence[object]) -> Places:
     """Return {part: j} by name, or by place where no part is named."""
     found = find_columns(names)
     missing = [COLUMNS[part][0] for part in ("a", "b", "kind") if found[part] is None]
@@ -116,7 +122,7 @@ def place_columns(names):
     )
 
 
-def read_table(table):
+def read_table(table: Any) -> PairColumns:
     """Return (ends, sign, weight) from rows, a mapping of columns, or a data frame."""
     if hasattr(table, "columns") or isinstance(table, Mapping):
         names = list(table.columns if hasattr(table, "columns") else table)
@@ -139,7 +145,7 @@ def read_table(table):
     return columns_of(a, b, kind, weight, lambda i: f"table row {i}")
 
 
-def read_matrix(Q):
+def read_matrix(Q: Any) -> PairColumns:
     """Return (ends, sign, weight) from a signed matrix, q_ij = sign * weight.
 
     The pairs stand in one triangle, or alike in both.

@@ -1,10 +1,24 @@
 """What the user knows: pairs of points that belong together, or do not."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from linkwise._typing import (
+    Array,
+    FileFormat,
+    Listing,
+    Mask,
+    PairsLike,
+    Scheme,
+    Seed,
+    Sparse,
+    TableLike,
+    TextFile,
+)
 from linkwise.constraints import closure, conflicts, io, pair_tables, partial_labels
 from linkwise.constraints.ids import as_array, as_ids, as_pairs, as_sample_id, encode, join, lookup
 from linkwise.exceptions import InfeasibleConstraints
@@ -56,17 +70,24 @@ class Constraints:
     """
 
     __slots__ = ("event", "ids", "pairs", "sign", "source", "weight")
-    ids: np.ndarray
-    pairs: np.ndarray
-    sign: np.ndarray
-    weight: np.ndarray
-    source: np.ndarray
-    event: np.ndarray
+    ids: Array
+    pairs: NDArray[np.int64]
+    sign: NDArray[np.int8]
+    weight: NDArray[np.float64]
+    source: NDArray[np.str_]
+    event: NDArray[np.int64]
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Constraints never change: {name!r} cannot be set; make a new object")
 
-    def __init__(self, must_link=(), cannot_link=(), *, must_weight=None, cannot_weight=None):
+    def __init__(
+        self,
+        must_link: PairsLike = (),
+        cannot_link: PairsLike = (),
+        *,
+        must_weight: ArrayLike | None = None,
+        cannot_weight: ArrayLike | None = None,
+    ) -> None:
         must, cannot = as_pairs(must_link, "must_link"), as_pairs(cannot_link, "cannot_link")
         weight = np.r_[
             pair_tables.as_weights(must_weight, len(must), lambda i: f"must_weight[{i}]"),
@@ -75,7 +96,15 @@ class Constraints:
         ids, pairs = encode(join(must, cannot))
         self._fill(ids, pairs, np.repeat([1, -1], [len(must), len(cannot)]), weight)
 
-    def _fill(self, ids, pairs, sign, weight, source=None, event=None):
+    def _fill(
+        self,
+        ids: Array,
+        pairs: Array,
+        sign: Array,
+        weight: Array,
+        source: Array | None = None,
+        event: Array | None = None,
+    ) -> None:
         ids = ids if len(ids) else np.zeros(0, dtype=np.int64)  # no pairs: no kind of id
         source = np.full(len(sign), "given") if source is None else source
         event = np.zeros(len(sign)) if event is None else event
@@ -92,20 +121,35 @@ class Constraints:
             object.__setattr__(self, name, array)
 
     @classmethod
-    def _of(cls, ends, sign, weight=None, source=None, event=None):
+    def _of(
+        cls,
+        ends: Array,
+        sign: Array,
+        weight: Array | None = None,
+        source: Array | None = None,
+        event: Array | None = None,
+    ) -> Self:
         """Return constraints from checked ids (m, 2)."""
         weight = np.ones(len(ends)) if weight is None else weight
         ids, pairs = encode(ends)
         return cls._of_codes(ids, pairs, sign, weight, source, event)
 
     @classmethod
-    def _of_codes(cls, ids, pairs, sign, weight, source=None, event=None):
+    def _of_codes(
+        cls,
+        ids: Array,
+        pairs: Array,
+        sign: Array,
+        weight: Array,
+        source: Array | None = None,
+        event: Array | None = None,
+    ) -> Self:
         new = object.__new__(cls)
         new._fill(ids, pairs, sign, weight, source, event)
         return new
 
     @classmethod
-    def from_table(cls, table):
+    def from_table(cls, table: TableLike) -> Self:
         """Return constraints from rows (id_a, id_b, kind) or (id_a, id_b, kind, weight).
 
         Parameters
@@ -117,7 +161,7 @@ class Constraints:
         return cls._of(*pair_tables.read_table(table))
 
     @classmethod
-    def from_matrix(cls, Q):
+    def from_matrix(cls, Q: ArrayLike) -> Self:
         """Return constraints from a signed (n, n) matrix, dense or sparse.
 
         The sign of q_ij is the kind and abs(q_ij) the weight of the pair (i, j),
@@ -126,7 +170,14 @@ class Constraints:
         return cls._of(*pair_tables.read_matrix(Q))
 
     @classmethod
-    def from_labels(cls, y, *, unknown=-1, pairs="all", sample_id=None):
+    def from_labels(
+        cls,
+        y: ArrayLike,
+        *,
+        unknown: object = -1,
+        pairs: Listing = "all",
+        sample_id: ArrayLike | None = None,
+    ) -> Self:
         """Return constraints that say what partial labels say.
 
         Parameters
@@ -141,14 +192,23 @@ class Constraints:
         return cls._of(_named(ends, sample_id, len(code)), sign)
 
     @classmethod
-    def from_chunks(cls, chunk, *, unknown=-1, pairs="all", sample_id=None):
+    def from_chunks(
+        cls,
+        chunk: ArrayLike,
+        *,
+        unknown: object = -1,
+        pairs: Listing = "all",
+        sample_id: ArrayLike | None = None,
+    ) -> Self:
         """Return must-links between rows of the same chunk, and nothing between chunks."""
         code = partial_labels.class_codes(chunk, unknown, "chunk")
         ends = partial_labels.chunk_pairs(code, pairs)
         return cls._of(_named(ends, sample_id, len(code)), np.ones(len(ends)))
 
     @classmethod
-    def from_groups(cls, group, *, unknown=-1, sample_id=None):
+    def from_groups(
+        cls, group: ArrayLike, *, unknown: object = -1, sample_id: ArrayLike | None = None
+    ) -> Self:
         """Return cannot-links between all rows of the same group: no two may be together."""
         code = partial_labels.class_codes(group, unknown, "group")
         remedy = "no shorter list says the same; leave large groups out (mark them unknown)"
@@ -158,15 +218,15 @@ class Constraints:
     @classmethod
     def sample(
         cls,
-        y,
-        n_pairs,
+        y: ArrayLike,
+        n_pairs: int,
         *,
-        scheme="uniform",
-        rows=None,
-        error_rate=0.0,
-        random_state=None,
-        sample_id=None,
-    ):
+        scheme: Scheme = "uniform",
+        rows: ArrayLike | None = None,
+        error_rate: float = 0.0,
+        random_state: Seed = None,
+        sample_id: ArrayLike | None = None,
+    ) -> "Constraints":
         """Return pairs drawn from known labels; see `sample_pairs`."""
         from linkwise.constraints.sampling import sample_pairs
 
@@ -181,24 +241,24 @@ class Constraints:
         )
 
     @classmethod
-    def read(cls, path, *, format=None):
+    def read(cls, path: TextFile, *, format: FileFormat | None = None) -> Self:
         """Return constraints from a .csv, .tsv, .jsonl or .ndjson file, or an open one."""
         return cls._of(*io.read_links(path, format))
 
-    def write(self, path, *, format=None):
+    def write(self, path: TextFile, *, format: FileFormat | None = None) -> None:
         """Write a .csv, .tsv, .jsonl or .ndjson file, or to an open text file."""
         io.write_pairs(path, self, format)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Pair]:
         """Yield every pair as a Pair of plain Python values."""
         ends = self.ends
         columns = ends[:, 0], ends[:, 1], self.sign, self.weight
         return map(Pair._make, zip(*(column.tolist() for column in columns), strict=True))
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.n_pairs > 0
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         """Tell whether both hold the same pairs, in any order and either way round."""
         if not isinstance(other, Constraints):
             return NotImplemented
@@ -207,20 +267,20 @@ class Constraints:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _sorted(self):
+    def _sorted(self) -> Array:
         low, high = np.sort(self.pairs, axis=1).T
         rows = np.stack([low, high, self.sign, self.weight])  # codes are far below 2^53
         return rows[:, np.lexsort(rows)]
 
-    def __repr__(self):
-        def count(number, noun):
+    def __repr__(self) -> str:
+        def count(number: int, noun: str) -> str:
             return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
         return (
             f"Constraints({count(self.n_must, 'must-link')}, {count(self.n_cannot, 'cannot-link')})"
         )
 
-    def __add__(self, other):
+    def __add__(self, other: object) -> Self:
         """Return the pairs of both, one list after the other."""
         if not isinstance(other, Constraints):
             return NotImplemented
@@ -230,51 +290,51 @@ class Constraints:
         )
         return self._of(join(self.ends, other.ends), *columns)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         columns = self.ids, self.pairs, self.sign, self.weight, self.source, self.event
         return Constraints._of_codes, columns
 
     @property
-    def n_pairs(self):
+    def n_pairs(self) -> int:
         """Number of pairs."""
         return len(self.sign)
 
     @property
-    def n_must(self):
+    def n_must(self) -> int:
         """Number of must-links."""
         return int(np.count_nonzero(self.sign > 0))
 
     @property
-    def n_cannot(self):
+    def n_cannot(self) -> int:
         """Number of cannot-links."""
         return int(np.count_nonzero(self.sign < 0))
 
     @property
-    def must_link(self):
+    def must_link(self) -> Array:
         """The must-linked ids, (n_must, 2)."""
         return self.ends[self.sign > 0]
 
     @property
-    def cannot_link(self):
+    def cannot_link(self) -> Array:
         """The cannot-linked ids, (n_cannot, 2)."""
         return self.ends[self.sign < 0]
 
     @property
-    def touched(self):
+    def touched(self) -> Array:
         """The ids that occur in some pair, ascending."""
         return self.ids
 
     @property
-    def ends(self):
+    def ends(self) -> Array:
         """The ids of both ends of every pair, (m, 2)."""
         return self.ids[self.pairs]
 
-    def arrays(self):
+    def arrays(self) -> tuple[Array, Array, NDArray[np.int8], NDArray[np.float64]]:
         """Return (a, b, sign, weight), the columns of the table of pairs."""
         a, b = self.ends.T
         return a, b, self.sign, self.weight
 
-    def select(self, which):
+    def select(self, which: ArrayLike) -> Self:
         """Return some of the pairs, by a boolean mask over them or by their positions."""
         which = np.asarray(which)
         if which.dtype == bool and which.shape != (self.n_pairs,):
@@ -284,7 +344,7 @@ class Constraints:
         columns = self.sign, self.weight, self.source, self.event
         return self._of_codes(self.ids[used], pairs, *(column[which] for column in columns))
 
-    def restrict(self, ids):
+    def restrict(self, ids: ArrayLike) -> Self:
         """Return the pairs with both ends among ids, for example the rows of a training part.
 
         Integers on one side and strings on the other are compared as str(integer).
@@ -292,7 +352,7 @@ class Constraints:
         known = lookup(self.ids, as_ids(as_array(ids, "ids"), lambda i: f"ids[{i}]")) >= 0
         return self.select(known[self.pairs].all(axis=1))
 
-    def resolve(self, sample_id=None, n=None):
+    def resolve(self, sample_id: ArrayLike | None = None, n: int | None = None) -> Self:
         """Return the same pairs, in the same order, named by row numbers.
 
         Parameters
@@ -335,12 +395,12 @@ class Constraints:
             )
         return self._of(row[self.pairs], self.sign, self.weight, self.source, self.event)
 
-    def with_weight(self, weight):
+    def with_weight(self, weight: ArrayLike) -> Self:
         """Return the same pairs with other weights, one number or (m,)."""
         weight = pair_tables.as_weights(weight, self.n_pairs, lambda i: f"weight[{i}]")
         return self._of_codes(self.ids, self.pairs, self.sign, weight, self.source, self.event)
 
-    def with_source(self, source, event=0):
+    def with_source(self, source: ArrayLike, event: ArrayLike = 0) -> Self:
         """Return the same pairs from another source, a name of SOURCES each or for all.
 
         Parameters
@@ -355,11 +415,11 @@ class Constraints:
         event = np.broadcast_to(np.asarray(event), (self.n_pairs,))
         return self._of_codes(self.ids, self.pairs, self.sign, self.weight, source, event)
 
-    def active(self):
+    def active(self) -> Self:
         """Return the pairs of weight > 0; the others say nothing."""
         return self.select(self.weight > 0)
 
-    def merged(self):
+    def merged(self) -> Self:
         """Return each pair and kind once, weights added, ends ascending, pairs sorted.
 
         A pair said more than once has the source and the event of the first time.
@@ -376,19 +436,19 @@ class Constraints:
             self.ids, rows[:, :2], -rows[:, 2], weight, self.source[first], self.event[first]
         )
 
-    def matrix(self, n):
+    def matrix(self, n: int) -> Sparse:
         """Return the symmetric csr_array (n, n) of sign * weight; repeated pairs add up."""
         a, b, sign, weight = self.resolve(n=n).arrays()
         q, row, col = np.tile(sign * weight, 2), np.r_[a, b], np.r_[b, a]
         return sparse.csr_array(sparse.coo_array((q, (row, col)), shape=(n, n)))
 
-    def violated(self, labels):
+    def violated(self, labels: ArrayLike) -> Mask:
         """Return which pairs of row numbers labels (n,) break, a bool array (m,)."""
         labels = np.asarray(labels)
         a, b, sign, weight = self.resolve(n=len(labels)).arrays()
         return (weight > 0) & ((labels[a] == labels[b]) != (sign > 0))
 
-    def closure(self):
+    def closure(self) -> closure.Closure:
         """Return what the pairs of weight > 0 imply; contradictions raise InfeasibleConstraints.
 
         Examples
@@ -403,7 +463,7 @@ class Constraints:
         apart = closure.component_pairs(component, live.pairs[live.sign < 0])
         return closure.Closure(live.ids, component, apart)
 
-    def conflict(self, n_clusters=None):
+    def conflict(self, n_clusters: int | None = None) -> Self | None:
         """Return a smallest set of pairs found that cannot all hold, or None.
 
         Without n_clusters, None means that all pairs can hold together, given
@@ -418,7 +478,7 @@ class Constraints:
         )
         return None if found is None else self.select(live[found])
 
-    def check(self, n_clusters=None):
+    def check(self, n_clusters: int | None = None) -> None:
         """Raise InfeasibleConstraints, naming the conflict, if there is one."""
         conflict = self.conflict(n_clusters)
         if conflict is None:
@@ -436,7 +496,7 @@ class Constraints:
             )
         raise InfeasibleConstraints(message, conflict)
 
-    def drop_conflicts(self):
+    def drop_conflicts(self) -> tuple[Self, Self]:
         """Return (kept, dropped): dropped are the cannot-links that the must-links contradict."""
         live = np.flatnonzero(self.weight > 0)
         dropped = np.zeros(self.n_pairs, dtype=bool)
@@ -444,5 +504,5 @@ class Constraints:
         return self.select(~dropped), self.select(dropped)
 
 
-def _named(rows, sample_id, n):
+def _named(rows: Array, sample_id: ArrayLike | None, n: int) -> Array:
     return rows if sample_id is None else as_sample_id(sample_id, n)[rows]

@@ -5,20 +5,23 @@ return rows (m, 2), vectorised: the cost is the number of pairs, and more than
 MAX_PAIRS are refused, with the count, before any is made.
 """
 
+from typing import Any
+
 import numpy as np
 
+from linkwise._typing import Array
 from linkwise.constraints.ids import as_array
 
 MAX_PAIRS = 5_000_000
 
 
-def check_count(count, remedy, limit=MAX_PAIRS):
+def check_count(count: int, remedy: str, limit: int = MAX_PAIRS) -> None:
     """Refuse to write out more than `limit` pairs."""
     if count > limit:
         raise ValueError(f"this makes {count:,} pairs, more than {limit:,}; {remedy}")
 
 
-def class_codes(y, unknown, name):
+def class_codes(y: Any, unknown: Any, name: str) -> Array:
     """Return classes as 0..k-1, and -1 where y is `unknown`, None or NaN; shape (n,)."""
     y = as_array(y, name)
     if y.ndim != 1:
@@ -30,7 +33,7 @@ def class_codes(y, unknown, name):
         code = np.full(len(y), -1, dtype=np.int64)
         code[known] = np.unique(y[known], return_inverse=True)[1]
         return code
-    code_of: dict = {}
+    code_of: dict[Any, int] = {}
     return np.array(
         [
             -1 if _is_unknown(v, unknown) else code_of.setdefault(v, len(code_of))
@@ -40,7 +43,7 @@ def class_codes(y, unknown, name):
     )
 
 
-def _is_unknown(value, unknown):
+def _is_unknown(value: Any, unknown: Any) -> bool:
     if value is None:
         return True
     try:
@@ -49,14 +52,14 @@ def _is_unknown(value, unknown):
         return True
 
 
-def by_class(code):
+def by_class(code: Array) -> tuple[Array, Array]:
     """Return (rows, size): the known rows class by class, and the size of each class."""
     rows = np.argsort(code, kind="stable")
     rows = rows[code[rows] >= 0]
     return rows, np.bincount(code[rows]) if len(rows) else np.zeros(0, dtype=np.int64)
 
 
-def all_within(code, *, remedy, limit=MAX_PAIRS):
+def all_within(code: Array, *, remedy: str, limit: int = MAX_PAIRS) -> Array:
     """Return every pair of rows of one class."""
     rows, size = by_class(code)
     check_count(int((size * (size - 1) // 2).sum()), remedy, limit)
@@ -67,7 +70,7 @@ def all_within(code, *, remedy, limit=MAX_PAIRS):
     return np.stack([rows[first], rows[first + 1 + nth]], axis=1)
 
 
-def all_between(code, classes, *, remedy, limit=MAX_PAIRS):
+def all_between(code: Array, classes: Array, *, remedy: str, limit: int = MAX_PAIRS) -> Array:
     """Return every pair of a row of class c and one of class d, for (c, d) in classes (r, 2)."""
     rows, size = by_class(code)
     start = np.cumsum(size) - size
@@ -83,20 +86,20 @@ def all_between(code, classes, *, remedy, limit=MAX_PAIRS):
     return np.stack([rows[start[c] + nth // size[d]], rows[start[d] + nth % size[d]]], axis=1)
 
 
-def chains(code):
+def chains(code: Array) -> Array:
     """Return a chain through each class: as few pairs as say that it is one class."""
     rows, _ = by_class(code)
     pairs = np.stack([rows[:-1], rows[1:]], axis=1)
     return pairs[code[pairs[:, 0]] == code[pairs[:, 1]]]
 
 
-def check_choice(pairs):
+def check_choice(pairs: str) -> None:
     """Refuse a way of listing pairs that does not exist."""
     if pairs not in ("all", "spanning"):
         raise ValueError(f"pairs must be 'all' or 'spanning', got {pairs!r}")
 
 
-def label_pairs(code, pairs):
+def label_pairs(code: Array, pairs: str) -> tuple[Array, Array]:
     """Return (rows (m, 2), sign (m,)) that say what a partial labelling says."""
     check_choice(pairs)
     if pairs == "all":
@@ -113,7 +116,7 @@ def label_pairs(code, pairs):
     return ends, np.where(code[ends[:, 0]] == code[ends[:, 1]], 1, -1)
 
 
-def chunk_pairs(code, pairs):
+def chunk_pairs(code: Array, pairs: str) -> Array:
     """Return the must-linked rows (m, 2) that say which rows form a chunk."""
     check_choice(pairs)
     if pairs == "spanning":

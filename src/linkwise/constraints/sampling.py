@@ -10,20 +10,22 @@ as a set of numbers: O(n_pairs) time and memory, whatever n is.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from linkwise._typing import Array, Scheme, Seed
 from linkwise.constraints.ids import as_array, as_sample_id
 from linkwise.constraints.pairs import Constraints
 from linkwise.constraints.partial_labels import by_class, class_codes
 
 
-def generator(random_state):
+def generator(random_state: Seed) -> np.random.Generator:
     """Return a numpy Generator from None, an int, a Generator or a RandomState."""
     if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31, size=4)
+        return np.random.default_rng(random_state.randint(2**31, size=4))
     return np.random.default_rng(random_state)
 
 
-def draw_distinct(total, size, rng):
+def draw_distinct(total: int, size: int, rng: np.random.Generator) -> Array:
     """Return `size` distinct integers of range(total), in random order."""
     if 2 * size >= total:
         return rng.permutation(total)[:size]
@@ -34,7 +36,7 @@ def draw_distinct(total, size, rng):
     return drawn[:size]
 
 
-def pair_of(t):
+def pair_of(t: Array) -> tuple[Array, Array]:
     """Return (i, j), i < j, with t = j (j - 1) / 2 + i; integer arrays."""
     j = ((1 + np.sqrt(1 + 8 * t.astype(np.float64))) / 2).astype(np.int64)
     j -= j * (j - 1) // 2 > t  # the square root is rounded
@@ -42,7 +44,7 @@ def pair_of(t):
     return t - j * (j - 1) // 2, j
 
 
-def uniform_pairs(n, n_pairs, rng):
+def uniform_pairs(n: int, n_pairs: int, rng: np.random.Generator) -> Array:
     """Return n_pairs distinct pairs of range(n), (n_pairs, 2)."""
     total = n * (n - 1) // 2
     if n_pairs > total:
@@ -50,7 +52,7 @@ def uniform_pairs(n, n_pairs, rng):
     return np.stack(pair_of(draw_distinct(total, n_pairs, rng)), axis=1)
 
 
-def balanced_pairs(code, n_pairs, rng):
+def balanced_pairs(code: Array, n_pairs: int, rng: np.random.Generator) -> Array:
     """Return n_pairs pairs of positions in code, spread evenly over the cells, (n_pairs, 2)."""
     rows, size = by_class(code)
     start = np.cumsum(size) - size
@@ -72,7 +74,7 @@ def balanced_pairs(code, n_pairs, rng):
     return np.stack([rows[start[c] + i], rows[start[d] + j]], axis=1)
 
 
-def as_rows(rows, n):
+def as_rows(rows: ArrayLike, n: int) -> Array:
     """Return row numbers from a boolean mask or an array of distinct row numbers."""
     rows = np.asarray(rows)
     if rows.dtype == bool:
@@ -89,15 +91,15 @@ def as_rows(rows, n):
 
 
 def sample_pairs(
-    y,
-    n_pairs,
+    y: ArrayLike,
+    n_pairs: int,
     *,
-    scheme="uniform",
-    rows=None,
-    error_rate=0.0,
-    random_state=None,
-    sample_id=None,
-):
+    scheme: Scheme = "uniform",
+    rows: ArrayLike | None = None,
+    error_rate: float = 0.0,
+    random_state: Seed = None,
+    sample_id: ArrayLike | None = None,
+) -> Constraints:
     """Draw pairs of rows and answer them by their labels.
 
     Parameters
@@ -144,7 +146,7 @@ def sample_pairs(
     return Constraints.from_table({"id_a": ids[:, 0], "id_b": ids[:, 1], "kind": sign})
 
 
-def _known_classes(y, rows):
+def _known_classes(y: Array, rows: Array) -> Array:
     code = class_codes(y, None, "y")
     if (code < 0).any():
         i = rows[np.argmin(code)]

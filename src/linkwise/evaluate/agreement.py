@@ -8,9 +8,12 @@ points only: the test part, or the points no constraint touches.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, rand_score
 from sklearn.metrics.cluster import contingency_matrix
+
+from linkwise._typing import Array, Selection
 
 __all__ = [
     "accuracy",
@@ -21,7 +24,7 @@ __all__ = [
 ]
 
 
-def _part(y, labels, rows):
+def _part(y: ArrayLike, labels: ArrayLike, rows: Selection | None) -> tuple[Array, Array]:
     y, labels = np.asarray(y), np.asarray(labels)
     if y.ndim != 1 or y.shape != labels.shape:
         raise ValueError(
@@ -35,7 +38,7 @@ def _part(y, labels, rows):
     return y, labels
 
 
-def accuracy(y, labels, *, rows=None):
+def accuracy(y: ArrayLike, labels: ArrayLike, *, rows: Selection | None = None) -> float:
     """Return the share of points in the right class under the best matching, 1 - Eq. (1).
 
     >>> accuracy([0, 0, 1, 1], [7, 7, 7, 3])
@@ -46,7 +49,7 @@ def accuracy(y, labels, *, rows=None):
     return float(counts[linear_sum_assignment(counts, maximize=True)].sum() / len(y))
 
 
-def clustering_error(y, labels, *, rows=None):
+def clustering_error(y: ArrayLike, labels: ArrayLike, *, rows: Selection | None = None) -> float:
     """Return the clustering error, Eq. (1).
 
     >>> clustering_error([0, 0, 1, 1], [7, 7, 7, 3])
@@ -55,16 +58,16 @@ def clustering_error(y, labels, *, rows=None):
     return 1 - accuracy(y, labels, rows=rows)
 
 
-def rand_index(y, labels, *, rows=None):
+def rand_index(y: ArrayLike, labels: ArrayLike, *, rows: Selection | None = None) -> float:
     """Return the share of pairs of points on which clustering and classes agree."""
     return float(rand_score(*_part(y, labels, rows)))
 
 
-def adjusted_rand_index(y, labels, *, rows=None):
+def adjusted_rand_index(y: ArrayLike, labels: ArrayLike, *, rows: Selection | None = None) -> float:
     """Return the Rand index corrected for chance: 1 is perfect, 0 what chance gives."""
     return float(adjusted_rand_score(*_part(y, labels, rows)))
 
 
-def mutual_information(y, labels, *, rows=None):
+def mutual_information(y: ArrayLike, labels: ArrayLike, *, rows: Selection | None = None) -> float:
     """Return the normalised mutual information, in [0, 1]."""
     return float(normalized_mutual_info_score(*_part(y, labels, rows)))

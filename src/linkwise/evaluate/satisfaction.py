@@ -8,8 +8,11 @@ points, those that occur in no pair.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from linkwise._typing import Array, Mask, Selection
 from linkwise.constraints import as_constraints
+from linkwise.constraints.convert import ConstraintsLike
 from linkwise.evaluate.agreement import (
     accuracy,
     adjusted_rand_index,
@@ -36,13 +39,15 @@ class Kept(NamedTuple):
     weighted: float
 
 
-def _share(good, weight=None):
+def _share(good: Array, weight: Array | None = None) -> float:
     if len(good) == 0 or (weight is not None and weight.sum() == 0):
         return float("nan")
     return float(np.average(good, weights=weight))
 
 
-def kept(labels, constraints, *, sample_id=None):
+def kept(
+    labels: ArrayLike, constraints: ConstraintsLike, *, sample_id: ArrayLike | None = None
+) -> Kept:
     """Return the share of constraints that labels keep, by sign and weighted.
 
     >>> kept([0, 0, 1], ([(0, 1), (1, 2)], [(0, 2)]))
@@ -55,18 +60,28 @@ def kept(labels, constraints, *, sample_id=None):
     return Kept(_share(good), _share(good[must]), _share(good[~must]), _share(good, links.weight))
 
 
-def untouched(constraints, n=None, *, sample_id=None):
+def untouched(
+    constraints: ConstraintsLike, n: int | None = None, *, sample_id: ArrayLike | None = None
+) -> Mask:
     """Return the mask (n,) of points that occur in no constraint."""
-    if n is None and sample_id is None:
-        raise TypeError("untouched needs the number of points: pass n or sample_id")
-    n = len(sample_id) if n is None else n
+    if n is None:
+        if sample_id is None:
+            raise TypeError("untouched needs the number of points: pass n or sample_id")
+        n = len(np.asarray(sample_id))
     mask = np.ones(n, dtype=bool)
     a, b, _, _ = as_constraints(constraints).active().resolve(sample_id, n=n).arrays()
     mask[a] = mask[b] = False
     return mask
 
 
-def scores(y, labels, constraints=None, *, sample_id=None, rows=None):
+def scores(
+    y: ArrayLike,
+    labels: ArrayLike,
+    constraints: ConstraintsLike = None,
+    *,
+    sample_id: ArrayLike | None = None,
+    rows: Selection | None = None,
+) -> dict[str, float]:
     """Return all measures in a dictionary, on all points and on the untouched ones.
 
     Parameters
@@ -82,6 +97,7 @@ def scores(y, labels, constraints=None, *, sample_id=None, rows=None):
     the ending "_untouched" (NaN where every point is touched), "n_untouched", and "kept",
     "kept_must", "kept_cannot", "kept_weighted".
     """
+    labels = np.asarray(labels)
     n = len(labels)
     part = np.zeros(n, dtype=bool)
     part[slice(None) if rows is None else rows] = True

@@ -2,6 +2,7 @@
 
 import io
 
+from linkwise._typing import FileFormat
 from linkwise.constraints import Constraints
 from linkwise.tables.rows import file_name, read_bytes
 
@@ -15,5 +16,5 @@ def read_links(path):
         return Constraints.read(path)
     file = io.BytesIO(read_bytes(path))
     file.name = file_name(path)
-    form = "jsonl" if file.getvalue().lstrip().startswith(b"{") else "csv"
+    form: FileFormat = "jsonl" if file.getvalue().lstrip().startswith(b"{") else "csv"
     return Constraints.read(file, format=form)
