@@ -1,42 +1,39 @@
-"""python -m benchmarks: measure this library beside others."""
+"""python -m benchmarks: one command for each benchmark."""
 
-import argparse
 import sys
 
-from benchmarks.speed import size_of
-from linkwise.cli.arguments import Parser, whole
-from linkwise.cli.methods import METHODS, TRANSFORMERS
-from linkwise.cli.output import UsageError, reason, say
-
-PAPERS = ("ccskl", "kernel", "propagation", "csc")
+from benchmarks import arguments
+from linkwise.cli import METHODS, TRANSFORMERS, UsageError, run_command
 
 
-def size(text):
-    """Return (rows, columns) of generated data."""
-    try:
-        return size_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def options_of(kind, args):
+    """Return the Options of a benchmark from its arguments."""
+    return kind(**{name: getattr(args, name) for name in kind._fields})
+
+
+def check_names(option, names, known):
+    """Refuse names that an option does not know."""
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        raise UsageError(f"{option} {unknown[0]}: expected some of {', '.join(known)}")
 
 
 def speed(args):
     """Measure time, memory and agreement over the sizes of data."""
-    from benchmarks.contestants import CONTESTANTS
-    from benchmarks.speed import Options, run
+    from benchmarks.speed.contestants import CONTESTANTS
+    from benchmarks.speed.run import Options, run
 
-    unknown = [key for key in args.only or () if key not in CONTESTANTS]
-    if unknown:
-        raise UsageError(f"--only {unknown[0]}: expected some of {', '.join(CONTESTANTS)}")
-    run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
+    check_names("--only", args.only, CONTESTANTS)
+    run(options_of(Options, args), args.out)
     return 0
 
 
 def quality(args):
     """Measure agreement and answers kept over data sets, pairs and wrong answers."""
-    from benchmarks.methods import ZSCORED, entrants, named
-    from benchmarks.quality import Options, run
+    from benchmarks.quality.entrants import ZSCORED, entrants, named
+    from benchmarks.quality.run import Options, run
 
-    options = Options(**{name: getattr(args, name) for name in Options._fields})
+    options = options_of(Options, args)
     if args.methods:
         classes = METHODS | TRANSFORMERS
         names = [(word.removesuffix(ZSCORED), word.endswith(ZSCORED)) for word in args.methods]
@@ -51,13 +48,11 @@ def quality(args):
 
 def queries(args):
     """Measure how many answers each strategy of asking needs."""
-    from benchmarks.queries import Options, run
+    from benchmarks.queries.run import Options, run
     from linkwise.query import STRATEGIES
 
-    unknown = [name for name in args.strategies or () if name not in STRATEGIES]
-    if unknown:
-        raise UsageError(f"--strategies {unknown[0]}: expected some of {', '.join(STRATEGIES)}")
-    run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
+    check_names("--strategies", args.strategies, STRATEGIES)
+    run(options_of(Options, args), args.out)
     return 0
 
 
@@ -65,92 +60,90 @@ def papers(args):
     """Re-run the experiments of the four papers and judge their claims."""
     from benchmarks.papers.run import Options, run
 
-    run(Options(**{name: getattr(args, name) for name in Options._fields}), args.out)
+    run(options_of(Options, args), args.out)
     return 0
 
 
-def parser():
-    """Return the parser of the benchmarks."""
-    top = Parser(prog="python -m benchmarks", description=__doc__, allow_abbrev=False)
-    kinds = top.add_subparsers(title="benchmarks", metavar="WHAT", required=True)
+def agreement(args):
+    """Print the agreement of every method on small real sets."""
+    from benchmarks.methods.agreement import names, run
 
-    def command(run):
-        text = run.__doc__
-        added = kinds.add_parser(run.__name__, help=text, description=text, allow_abbrev=False)
-        added.set_defaults(run=run)
-        return added
-
-    added = command(speed)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report")
-    add(
-        "--sizes",
-        nargs="+",
-        type=size,
-        metavar="N",
-        help="rows of generated data, such as 10000 or 1e6, or rows and columns: 20000x784",
+    check_names("--methods", args.methods, names())
+    run(
+        data=args.data,
+        draws=args.draws,
+        first_draw=args.first_draw,
+        sets=args.sets,
+        methods=args.methods,
+        out=args.out,
     )
-    add("--quick", action="store_true", help="small sizes, once: about a minute")
-    add("--huge", action="store_true", help="also 100,000,000 x 16, read from a file")
-    add("--full", action="store_true", help="leave no contestant out for being slow")
-    add("--data", metavar="DIR", help="folder with usps.npz, mnist_train.npz, mnist_test.npz")
-    add("--only", nargs="+", metavar="KEY", help="run these contestants alone; see the manual")
-    add("--scratch", metavar="DIR", help="folder for the generated rows; default that of --out")
-    add("--repeats", type=whole(1), metavar="N", help="runs to take the median of; default 3")
-    add("--limit", type=whole(1), default=600, metavar="S", help="seconds a run may take")
-    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
+    return 0
 
-    added = command(quality)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
-    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
-    add("--methods", nargs="+", metavar="NAME", help="run these alone; see the manual")
-    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
-    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
-    add("--quick", action="store_true", help="3 draws of pairs instead of 10")
-    add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
-    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
-    add("--limit", type=whole(1), default=120, metavar="S", help="seconds a fit may take")
 
-    added = command(queries)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
-    add("--data", metavar="DIR", help="folder with sets as NAME.npz; default those of scikit-learn")
-    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
-    add("--strategies", nargs="+", metavar="NAME", help="run these and random pairs alone")
-    add("--draws", type=whole(1), metavar="N", help="runs of each; default 5, 1 with --quick")
-    add("--quick", action="store_true", help="1 draw instead of 5")
-    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
-    add("--limit", type=whole(1), default=1800, metavar="S", help="seconds a run may take")
+def hard(args):
+    """Print how often COPKMeans keeps all of n consistent constraints."""
+    from benchmarks.methods.hard import run
 
-    added = command(papers)
-    add = added.add_argument
-    add("--out", required=True, metavar="DIR", help="folder for the report; cells in it are kept")
-    add("--paper", choices=PAPERS, metavar="NAME", help=f"one of {', '.join(PAPERS)}; default all")
-    add("--data", metavar="DIR", help="folder with sets as NAME.npz; see linkwise datasets")
-    add("--quick", action="store_true", help="fewer draws and numbers of pairs: some minutes")
-    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
-    add("--jobs", type=whole(1), metavar="N", help="processes; default the number of cores")
-    add("--limit", type=whole(1), default=3600, metavar="S", help="seconds a cell may take")
-    return top
+    run(data=args.data, draws=args.draws, sets=args.sets, factor=args.factor)
+    return 0
+
+
+def size(args):
+    """Print the seconds of every method at one size of generated data."""
+    from benchmarks.methods.agreement import names
+    from benchmarks.methods.size import run
+
+    check_names("--methods", args.methods, names())
+    run(
+        rows=args.rows,
+        columns=args.columns,
+        pairs=args.pairs,
+        clusters=args.clusters,
+        methods=args.methods,
+    )
+    return 0
+
+
+def page(args):
+    """Measure the label page: the time to the next question, or of a frame."""
+    from benchmarks.page.run import run
+
+    run(
+        answers=args.answers,
+        rows=args.rows,
+        think=args.think,
+        shots=args.shots,
+        frames=args.frames,
+        points=args.points,
+    )
+    return 0
+
+
+def segment(args):
+    """Measure the strokes that regions of pictures need, and the time of a stroke."""
+    from benchmarks.segment.run import run
+
+    run(out=args.out, photo=args.photo, seeds=args.seeds, quick=args.quick)
+    return 0
+
+
+COMMANDS = {
+    speed: arguments.add_speed,
+    quality: arguments.add_quality,
+    papers: arguments.add_papers,
+    queries: arguments.add_queries,
+    agreement: arguments.add_agreement,
+    hard: arguments.add_hard,
+    size: arguments.add_size,
+    page: arguments.add_page,
+    segment: arguments.add_segment,
+}
 
 
 def main(argv=None):
-    """Run one benchmark and return its exit code."""
-    try:
-        args = parser().parse_args(argv)
-        return args.run(args)
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    except KeyboardInterrupt:
-        say("error", "interrupted")
-        return 130
-    except (UsageError, FileExistsError) as error:
-        say("error", reason(error))
-        return 2
-    except (ValueError, OSError, MemoryError) as error:
-        say("error", reason(error))
-        return 3
+    """Run one benchmark and return its exit code; without arguments, list them."""
+    argv = sys.argv[1:] if argv is None else argv
+    return run_command(arguments.parser(COMMANDS), argv or ["--help"])
 
 
 if __name__ == "__main__":

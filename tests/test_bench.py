@@ -1,4 +1,4 @@
-"""Laws of the benchmarks."""
+"""Laws of the speed benchmark, and of the command line of all benchmarks."""
 
 import json
 import re
@@ -9,17 +9,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from benchmarks import speed
-from benchmarks.contestants import ANCHOR_STAGES, CONTESTANTS, GRAPH_STAGES, Contestant
-from benchmarks.floors import COMPONENTS, Cost, Rates, costs, seconds
-from benchmarks.generate import CHUNK, sheet_blocks, sheets, write_sheets
-from benchmarks.growth import fit_line
-from benchmarks.harness import in_child
-from benchmarks.report import comparisons, markdown, number, ratio_rows
-from benchmarks.speed import Options, size_of, summary
-from benchmarks.stages import Clock, clocked
-from benchmarks.trial import agreement, recall
-from linkwise.cli import main
+from benchmarks.__main__ import main
+from benchmarks.reports import figures
+from benchmarks.reports.numbers import number
+from benchmarks.runs.output import command_line
+from benchmarks.runs.process import in_child
+from benchmarks.speed import pictures
+from benchmarks.speed import run as speed
+from benchmarks.speed.contestants import ANCHOR_STAGES, CONTESTANTS, GRAPH_STAGES, Contestant
+from benchmarks.speed.floors import COMPONENTS, Cost, Rates, costs, seconds
+from benchmarks.speed.growth import fit_line
+from benchmarks.speed.report import comparisons, markdown, ratio_rows
+from benchmarks.speed.run import Options, size_of, summary
+from benchmarks.speed.sheets import CHUNK, sheet_blocks, sheets, write_sheets
+from benchmarks.speed.stages import Clock, clocked
+from benchmarks.speed.trial import agreement, recall
 from linkwise.constraints import sample_pairs
 
 TROUBLE = """
@@ -39,7 +43,7 @@ def sleeps(task):
 
 def eats(job):
     bytearray(job["bytes"])
-    from benchmarks.harness import resident
+    from benchmarks.runs.process import resident
     return {"peak": resident()[1]}
 """
 
@@ -323,13 +327,12 @@ def test_several_runs_are_summed_up_by_their_median_and_largest_peak():
 
 
 def test_pictures_are_left_out_without_matplotlib(monkeypatch):
-    from benchmarks import pictures
-    from linkwise.exceptions import MissingExtra
+    from linkwise import MissingExtra
 
     def missing():
         raise MissingExtra("matplotlib", "plot")
 
-    monkeypatch.setattr(pictures, "pyplot", missing)
+    monkeypatch.setattr(figures, "pyplot", missing)
     results = {"rows": [], "sets": []}
     assert list(pictures.pictures(results)) == []
     assert results["no_pictures"]
@@ -356,20 +359,20 @@ def test_sizes_are_rows_or_rows_and_columns():
     ],
 )
 def test_a_wrong_argument_is_one_line_and_exit_code_2(capsys, line, fragment):
-    assert main(["bench", "speed", *line.split()]) == 2
+    assert main(["speed", *line.split()]) == 2
     err = capsys.readouterr().err
     assert fragment in err
     assert err.count("\n") == 1
 
 
 def test_data_that_is_not_there_is_told_before_anything_runs(tmp_path, capsys):
-    line = ["bench", "speed", "--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
+    line = ["speed", "--quick", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
     assert main(line) == 3
     assert "lacks mnist_test.npz, mnist_train.npz, usps.npz" in capsys.readouterr().err
 
 
 def test_rows_that_do_not_fit_on_the_disk_are_told_before_anything_runs(tmp_path, capsys):
-    assert main(["bench", "speed", "--sizes", "1e15", "--out", str(tmp_path)]) == 3
+    assert main(["speed", "--sizes", "1e15", "--out", str(tmp_path)]) == 3
     assert "name another folder by --scratch" in capsys.readouterr().err
 
 
@@ -377,25 +380,25 @@ def test_the_command_hands_its_options_on(tmp_path, monkeypatch):
     given = []
     monkeypatch.setattr(speed, "run", lambda options, out: given.append((options, out)))
     line = "--sizes 1e4 500x9 --huge --repeats 2 --limit 30 --seed 5 --out there"
-    assert main(["bench", "speed", *line.split()]) == 0
+    assert main(["speed", *line.split()]) == 0
     ((options, out),) = given
     assert options == Options(
         sizes=[(10_000, 32), (500, 9)], huge=True, repeats=2, limit=30, seed=5
     )
     assert out == "there"
-    told = speed.command(options)
+    told = command_line("speed", options)
     assert told == (
-        "linkwise bench speed --sizes 10000x32 500x9 --huge --repeats 2 --limit 30 --seed 5 "
+        "python -m benchmarks speed --sizes 10000x32 500x9 --huge --repeats 2 --limit 30 --seed 5 "
         "--out DIR"
     )
 
 
 def test_some_contestants_can_be_asked_for_alone(tmp_path, capsys):
-    only = "bench speed --sizes 300x8 --repeats 1 --only product_512 minibatch --out"
+    only = "speed --sizes 300x8 --repeats 1 --only product_512 minibatch --out"
     assert main([*only.split(), str(tmp_path / "out")]) == 0
     results = json.loads((tmp_path / "out" / "speed.json").read_text())
     assert [row["contestant"] for row in results["rows"]] == ["minibatch", "product_512"]
     assert "--only product_512 minibatch" in results["command"]
     capsys.readouterr()
-    assert main(["bench", "speed", "--only", "nobody", "--out", str(tmp_path)]) == 2
+    assert main(["speed", "--only", "nobody", "--out", str(tmp_path)]) == 2
     assert "--only nobody: expected some of graph_linked" in capsys.readouterr().err

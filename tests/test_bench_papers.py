@@ -14,6 +14,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
+from benchmarks.__main__ import main
+from benchmarks.arguments import PAPERS
 from benchmarks.papers import ccskl, csc, images, kernel, lines, pictures, propagation, theme
 from benchmarks.papers import protocol as rules
 from benchmarks.papers import run as papers
@@ -23,10 +25,11 @@ from benchmarks.papers.claims import ALL, MOST, Case, Claim
 from benchmarks.papers.propagation_claims import line_claims
 from benchmarks.papers.run import Options
 from benchmarks.papers.series import FREE, LEAST, PAPER, Series, Shelf
+from benchmarks.runs import points as sets
+from benchmarks.runs.process import environment
 from linkwise import Constraints
-from linkwise.cli import main
-from linkwise.cli.arguments import PAPERS
 from linkwise.evaluate import clustering_error
+from linkwise.plot import pyplot
 
 
 def points(n=60, k=3, d=3, seed=0):
@@ -96,8 +99,8 @@ def test_stored_points_come_back_and_are_not_written_to(tmp_path):
     from scipy import sparse
 
     T = sparse.csr_matrix(np.eye(3))
-    rules.store(tmp_path, "a", {"X": np.ones((3, 2)), "y": np.arange(3), "T": T})
-    found = rules.stored(str(tmp_path), "a")
+    sets.store(tmp_path, "a", {"X": np.ones((3, 2)), "y": np.arange(3), "T": T})
+    found = sets.stored(str(tmp_path), "a")
     assert_array_equal(found["T"].toarray(), np.eye(3))
     with pytest.raises(ValueError, match="read-only"):
         found["X"][0] = 2
@@ -252,7 +255,7 @@ def job_of(paper, name, folder, part="curve", **more):
 
 def test_a_cell_of_ccskl_has_all_methods_and_is_the_same_twice(tmp_path):
     X, y = points(60, 3)
-    rules.store(tmp_path, "iris", {"X": X, "y": y})
+    sets.store(tmp_path, "iris", {"X": X, "y": y})
     job = job_of("ccskl", "iris", tmp_path, "sigma 1", sigma=1.0)
     found = ccskl.run(job)
     s = [rules.balanced_number(p, 3) for p in ccskl.numbers("iris", True)]
@@ -277,7 +280,7 @@ def test_the_paper_and_the_library_agree_on_the_embedding_of_ccskl():
     links = rules.draw(y, 30, np.random.default_rng(0), scheme="balanced")
     model = CCSKL(2, diagonal="paper", normalize_rows=False, random_state=0)
     model.fit(X, constraints=links)
-    W = ccskl._graph(nearest_neighbours(X, ccskl.NEIGHBOURS), 1.0)
+    W = ccskl.graph(nearest_neighbours(X, ccskl.NEIGHBOURS), 1.0)
     F = spectral_basis(W, ccskl.VECTORS, np.random.default_rng(0)).vectors
     Z = ccskl.spectral_kernel(F, links)
     assert_allclose(Z @ Z.T, model.embedding_ @ model.embedding_.T, atol=1e-8)
@@ -301,11 +304,11 @@ def test_the_optimal_kernel_parts_the_circles():
 
 def test_a_tenth_of_four_digits_and_the_test_speakers_are_taken():
     y = np.repeat(np.arange(10), 42)
-    found = kernel._digits({"X": np.arange(420.0)[:, None], "y": y})
+    found = kernel.four_digits({"X": np.arange(420.0)[:, None], "y": y})
     assert len(found["y"]) == 17
     assert set(found["y"]) <= {0, 1, 2, 3}
     arrays = {"X": np.arange(22.0)[:, None], "y": np.arange(22) % 11, "is_test": np.arange(22) > 10}
-    assert kernel._vowels(arrays)["X"].ravel().tolist() == [11, 12, 13]
+    assert kernel.three_vowels(arrays)["X"].ravel().tolist() == [11, 12, 13]
 
 
 def test_the_sign_that_links_choose_is_no_worse_than_the_second():
@@ -334,7 +337,7 @@ def test_texts_are_picked_evenly_and_none_is_empty():
     counts[::10] = 0
     arrays = {"X": sparse.csr_matrix(counts), "y": np.arange(90) % 3,
               "classes": np.array(["x", "y", "z"])}  # fmt: skip
-    found = propagation._texts("z", "x")(arrays)
+    found = propagation.texts("z", "x")(arrays)
     assert np.bincount(found["y"]).tolist() == [27, 27]
     assert found["X"].shape == (54, propagation.TEXT_COLUMNS)
     assert_allclose(np.linalg.norm(found["X"], axis=1), 1)
@@ -348,7 +351,7 @@ def test_made_up_sets_have_two_classes_of_200():
 
 
 def test_colours_are_variables_that_a_picture_also_carries_alone():
-    picture = pictures.circle_picture(pictures.pyplot())
+    picture = pictures.circle_picture(pyplot())
     text = picture.decode()
     assert "var(--c0, #0b5fa5)" in text
     assert not re.findall(r"[: ]#0b5fa5(?!\))", text)
@@ -379,9 +382,9 @@ def test_results_are_the_same_after_a_kill_and_on_more_processes(folder, tmp_pat
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     results = small(folder, whole, jobs=2)
     assert not results["failures"]
-    line = [sys.executable, "-m", "linkwise", "bench", "papers", "--paper", "csc", "--quick",
+    line = [sys.executable, "-m", "benchmarks", "papers", "--paper", "csc", "--quick",
             "--draws", "1", "--jobs", "1", "--data", str(folder), "--out", str(killed)]  # fmt: skip
-    process = subprocess.Popen(line, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(line, env=environment(), stderr=subprocess.DEVNULL)
     cells, deadline = killed / papers.CELLS, time.monotonic() + 300
     try:
         while not cells.exists() or '"part"' not in cells.read_text():
@@ -468,9 +471,9 @@ def test_classes_may_have_any_names(tmp_path):
 
 def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
     assert tuple(papers.PAPERS) == PAPERS
-    assert main(["bench", "papers", "--paper", "none", "--out", str(tmp_path)]) == 2
+    assert main(["papers", "--paper", "none", "--out", str(tmp_path)]) == 2
     assert "ccskl" in capsys.readouterr().err
-    line = ["bench", "papers", "--data", str(tmp_path / "no"), "--out", str(tmp_path / "out")]
+    line = ["papers", "--data", str(tmp_path / "no"), "--out", str(tmp_path / "out")]
     assert main(line) == 3
     assert "is no folder" in capsys.readouterr().err
 
@@ -478,6 +481,6 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
 def test_every_figure_of_the_papers_has_a_picture_and_a_heading():
     from benchmarks.papers import report
 
-    found = pictures.drawings(None, Shelf([]), matrices={}, segmented={}, papers=list(PAPERS))
+    found = pictures.drawings(Shelf([]), matrices={}, segmented={}, papers=list(PAPERS))
     assert set(found) == set(report.FIGURES)
     assert all(os.path.splitext(name)[1] == ".svg" for name in found)

@@ -15,21 +15,29 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 import linkwise
-from benchmarks import methods, pages, peers, pool, protocol, quality, standing
-from benchmarks.cell import cell, store
-from benchmarks.cells import CELLS, Cells, Cut, all_jobs, keys, settings_of
-from benchmarks.methods import CHOOSER, FOREST, OPEN, Entrant, entrants
-from benchmarks.protocol import BUDGETS, SETTINGS, Task, draw_pairs, suspicion_auc
-from benchmarks.quality import Options
-from benchmarks.quality_report import blocks, html, markdown
+from benchmarks.__main__ import main
+from benchmarks.quality import entrants as methods
+from benchmarks.quality import peers, pictures, protocol, standing
+from benchmarks.quality import run as quality
+from benchmarks.quality.cell import cell
+from benchmarks.quality.entrants import CHOOSER, FOREST, OPEN, Entrant, entrants
+from benchmarks.quality.jobs import CELLS, KEY, Cut, all_jobs, keys, settings_of
+from benchmarks.quality.protocol import BUDGETS, SETTINGS, Task, draw_pairs, suspicion_auc
+from benchmarks.quality.report import blocks, html, markdown
+from benchmarks.quality.run import Options
+from benchmarks.reports import document, figures
+from benchmarks.runs import cells, pool
+from benchmarks.runs import points as sets
+from benchmarks.runs.cells import Cells, Clock
+from benchmarks.runs.output import command_line
+from benchmarks.runs.process import environment
 from linkwise import sample_pairs
-from linkwise.cli import main
 from linkwise.constraints import Pair
 
 TROUBLE = """
 import os, time
 import numpy as np
-from benchmarks.protocol import Found
+from benchmarks.quality.protocol import Found
 
 def double(job):
     if job == "die":
@@ -135,9 +143,11 @@ def test_large_sets_are_a_fixed_sample_with_classes_numbered(tmp_path):
     assert found.X.shape == (protocol.MOST_ROWS, 1)
     assert found.X.dtype == np.float64  # differences of bytes would wrap round
     assert set(np.unique(found.y)) == {0, 1}
-    assert protocol.digest(found) == protocol.digest(protocol.prepare("big", tmp_path))
-    other = protocol.Points(found.X + 1, found.y)
-    assert protocol.digest(found) != protocol.digest(other)
+    digest = protocol.describe("big", found)["digest"]
+    again = protocol.prepare("big", tmp_path)
+    assert digest == protocol.describe("big", again)["digest"]
+    other = sets.Points(found.X + 1, found.y)
+    assert digest != protocol.describe("big", other)["digest"]
 
 
 def test_single_precision_stays(tmp_path):
@@ -160,12 +170,12 @@ def test_counts_of_words_become_vectors_of_length_one(tmp_path):
 
 
 def test_sets_are_those_of_the_folder_or_of_scikit_learn(tmp_path):
-    assert set(protocol.set_names(None)) == {"iris", "wine", "wdbc", "digits"}
+    assert set(sets.set_names(None)) == {"iris", "wine", "wdbc", "digits"}
     for name in ("b", "a", "mnist_train", "mnist_test"):
         np.savez(tmp_path / f"{name}.npz", X=np.ones((2, 1)), y=[0, 1])
-    assert protocol.set_names(tmp_path) == ["a", "b", "mnist_test"]  # mnist once
+    assert sets.set_names(tmp_path) == ["a", "b", "mnist_test"]  # mnist once
     with pytest.raises(ValueError, match="is no folder"):
-        protocol.set_names(tmp_path / "nowhere")
+        sets.set_names(tmp_path / "nowhere")
 
 
 def test_suspects_are_judged_by_their_order():
@@ -230,7 +240,7 @@ class Chooser:
 @pytest.fixture
 def job(tmp_path):
     X, y = points()
-    store(tmp_path, "blobs", protocol.Points(X, y))
+    sets.store(tmp_path, "blobs", {"X": X, "y": y})
 
     def make(name, *settings):
         entrant = entrants()[name]
@@ -263,8 +273,8 @@ def test_a_method_that_sees_no_pairs_is_fitted_once_for_all_settings(job):
 
 def test_z_scored_entrants_do_not_depend_on_scales(tmp_path):
     X, y = points()
-    store(tmp_path, "a", protocol.Points(X, y))
-    store(tmp_path, "b", protocol.Points(X * [1, 1000], y))
+    sets.store(tmp_path, "a", {"X": X, "y": y})
+    sets.store(tmp_path, "b", {"X": X * [1, 1000], "y": y})
     figures = {}
     for name in ("a", "b"):
         (task,) = all_jobs([{"name": name}], {"KMeans+z": entrants()["KMeans+z"]}, 1, tmp_path)
@@ -364,12 +374,11 @@ def test_a_process_leaves_with_the_one_that_started_it(trouble, tmp_path):
     script, ticks = tmp_path / "parent.py", tmp_path / "ticks"
     script.write_text(
         "import sys, grief\n"
-        "from benchmarks import pool\n"
+        "from benchmarks.runs import pool\n"
         "if __name__ == '__main__':\n"
         "    list(pool.outcomes(grief.tick, [sys.argv[1]], workers=1, limit=60))\n"
     )
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    parent = subprocess.Popen([sys.executable, str(script), str(ticks)], env=environment)
+    parent = subprocess.Popen([sys.executable, str(script), str(ticks)], env=environment())
     try:
         wait_for(ticks.exists)
     finally:
@@ -497,7 +506,7 @@ def test_what_was_cut_off_is_tried_again_with_a_longer_limit_only(trouble, folde
 
 
 def test_the_time_left_follows_from_the_work_done():
-    clock = quality.Clock("quality", 100)
+    clock = Clock("quality", 100)
     clock.done = 25
     assert clock.line(10) == "quality:  25%, 30 s left"
 
@@ -513,9 +522,9 @@ def test_a_method_cut_off_with_many_pairs_may_try_with_fewer():
 
 
 def test_cells_of_other_data_are_refused(tmp_path):
-    cells = Cells(tmp_path / CELLS)
+    cells = Cells(tmp_path / CELLS, KEY)
     cells.add_set({"name": "a", "digest": "x"})
-    again = Cells(tmp_path / CELLS)
+    again = Cells(tmp_path / CELLS, KEY)
     again.add_set({"name": "a", "digest": "x"})
     with pytest.raises(ValueError, match=r"another a.*name another folder by --out"):
         again.add_set({"name": "a", "digest": "y"})
@@ -528,13 +537,13 @@ def test_an_interrupt_keeps_the_cells(folder, tmp_path, monkeypatch, capsys):
         yield pool.Ended(task, [key | {"untouched": 0.5}])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(quality, "outcomes", interrupted)
+    monkeypatch.setattr(cells, "outcomes", interrupted)
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         small_run(folder, out, {"PCKMeans": entrants()["PCKMeans"]})
     assert "the same command goes on" in capsys.readouterr().err
     assert os.listdir(out) == [CELLS]
-    assert len(Cells(out / CELLS).records) == 1
+    assert len(Cells(out / CELLS, KEY).records) == 1
 
 
 def fake_results(names, sets=("s", "t", "u")):
@@ -581,23 +590,22 @@ def test_a_report_of_peers_alone_or_of_nothing_can_be_written():
 
 
 def test_words_are_safe_in_both_pages():
-    found = [pages.Table(["", "x"], [["a|b", "<b> & `c`"]])]
-    assert "a\\|b" in pages.markdown_page("t", found)
-    page = pages.html_page("t", found, {})
+    found = [document.Table(["", "x"], [["a|b", "<b> & `c`"]])]
+    assert "a\\|b" in document.markdown_page("t", found)
+    page = document.html_page("t", found, {})
     assert "&lt;b&gt; &amp; <code>c</code>" in page
 
 
 def test_pictures_are_left_out_without_matplotlib(monkeypatch):
-    from benchmarks import quality_pictures
-    from linkwise.exceptions import MissingExtra
+    from linkwise import MissingExtra
 
     def absent():
         raise MissingExtra("matplotlib", "plot")
 
     results = fake_results(["CCSKL", "KMeans"])
-    assert len(dict(quality_pictures.pictures(results))) == 2
-    monkeypatch.setattr("benchmarks.pictures.pyplot", absent)
-    assert dict(quality_pictures.pictures(results)) == {}
+    assert len(dict(pictures.pictures(results))) == 2
+    monkeypatch.setattr(figures, "pyplot", absent)
+    assert dict(pictures.pictures(results)) == {}
     assert "No pictures" in markdown(results, {})
 
 
@@ -660,7 +668,7 @@ def test_who_cannot_run_is_left_out_with_the_reason(monkeypatch):
 def test_a_wrong_argument_is_one_line(tmp_path, capsys, monkeypatch, line, code, fragment):
     monkeypatch.setattr(quality, "missing", lambda entrant: None)
     words = line.replace("OUT", str(tmp_path / "out")).split()
-    assert main(["bench", "quality", *words]) == code
+    assert main(["quality", *words]) == code
     err = capsys.readouterr().err
     assert fragment in err
     assert err.count("\n") == 1
@@ -673,12 +681,12 @@ def test_the_command_hands_its_options_on(monkeypatch):
         "--data d --methods gaussian-mixture constrained-gaussian-mixture pck-means+z KMeans "
         "--sets a b --draws 4 --quick --raw --jobs 3 --limit 9 --out there"
     )
-    assert main(["bench", "quality", *line.split()]) == 0
+    assert main(["quality", *line.split()]) == 0
     ((options, out),) = given
     chosen = ("ConstrainedGaussianMixture", "PCKMeans+z", "KMeans")
     assert options == Options("d", chosen, ["a", "b"], 4, True, True, 3, 9)
     assert out == "there"
-    assert quality.command(options) == (
-        "linkwise bench quality --data DIR --methods ConstrainedGaussianMixture PCKMeans+z KMeans "
-        "--sets a b --draws 4 --quick --raw --limit 9 --out DIR"
+    assert command_line("quality", options) == (
+        "python -m benchmarks quality --data DIR "
+        "--methods ConstrainedGaussianMixture PCKMeans+z KMeans --sets a b --draws 4 --quick --raw --limit 9 --out DIR"
     )

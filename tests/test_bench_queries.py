@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from benchmarks import queries, queries_cell
-from benchmarks.queries import CELLS, Options
-from benchmarks.queries_cell import KEY, OWN, Trial, budget_of, cell, checkpoints, reached
-from benchmarks.queries_report import blocks, needed, ratios
-from linkwise.cli import main
-from linkwise.query import STRATEGIES
-from linkwise.query.scene import Scene
+from benchmarks.__main__ import main
+from benchmarks.queries import cell as queries_cell
+from benchmarks.queries import run as queries
+from benchmarks.queries.cell import KEY, OWN, Trial, budget_of, cell, checkpoints, reached
+from benchmarks.queries.report import blocks, needed, ratios
+from benchmarks.queries.run import CELLS, Options
+from benchmarks.runs import cells
+from linkwise.query import STRATEGIES, Scene
 
 FEW = ("default", "random", "cobras")
 
@@ -34,7 +35,7 @@ def folder(tmp_path_factory):
 
 
 def in_this_process(run, jobs, *, workers, limit):
-    from benchmarks.pool import Ended
+    from benchmarks.runs.pool import Ended
 
     assert limit > 0
     yield from (Ended(job, run(job)) for job in jobs)
@@ -48,7 +49,7 @@ def results(folder, tmp_path_factory):
         tmp_path_factory.mktemp("out"),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queries, "outcomes", in_this_process)
+        patch.setattr(cells, "outcomes", in_this_process)
         patch.setattr(queries_cell, "MOST", 30)
         return queries.run(options, out), options, out
 
@@ -120,7 +121,7 @@ def test_a_second_run_does_what_is_missing_alone(results, monkeypatch):
         ran.extend(jobs)
         return in_this_process(run, jobs, **rest)
 
-    monkeypatch.setattr(queries, "outcomes", counted)
+    monkeypatch.setattr(cells, "outcomes", counted)
     monkeypatch.setattr(queries_cell, "MOST", 30)
     again = queries.run(options, out)
     assert len(ran) == 1
@@ -146,16 +147,16 @@ def test_a_run_that_fails_is_an_outcome(tmp_path):
 
 
 def test_the_command_names_what_it_does_not_know(tmp_path, capsys):
-    code = main(["bench", "queries", "--strategies", "nonsense", "--out", str(tmp_path / "o")])
+    code = main(["queries", "--strategies", "nonsense", "--out", str(tmp_path / "o")])
     assert code == 2
     assert "--strategies nonsense" in capsys.readouterr().err
-    code = main(["bench", "queries", "--sets", "nonsense", "--out", str(tmp_path / "o")])
+    code = main(["queries", "--sets", "nonsense", "--out", str(tmp_path / "o")])
     assert code == 3
     assert "--sets nonsense" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["queries", "quality"])
 def test_a_wrong_option_leaves_no_folder(tmp_path, capsys, kind):
-    assert main(["bench", kind, "--sets", "nope", "--out", str(tmp_path / "out")]) == 3
+    assert main([kind, "--sets", "nope", "--out", str(tmp_path / "out")]) == 3
     assert "--sets nope" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

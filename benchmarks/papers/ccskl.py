@@ -16,6 +16,7 @@ of eigenvalues that no iteration tells from 1; every method is at chance there.
 
 import base64
 import time
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -34,18 +35,14 @@ from benchmarks.papers.protocol import (
     rng_of,
     seed_of,
     single_starts,
-    stored,
-    whole,
-    zscored,
 )
+from benchmarks.runs.points import floating, stored, zscored
 from linkwise.embedding import spectral_basis, unit_rows
 from linkwise.estimators import CCSKL
 from linkwise.evaluate import clustering_error
 from linkwise.graph import degrees, gaussian, nearest_neighbours, symmetrise
-from linkwise.kernel import fit_matrix, fit_spectrum, impose, matrix_root
-from linkwise.kernel.spectral_regularization import diagonal_errors
-from linkwise.partition import discretise
-from linkwise.partition.kernel_k_means import Problem, _lloyd, _sums
+from linkwise.kernel import diagonal_errors, fit_matrix, fit_spectrum, impose, matrix_root
+from linkwise.partition import discretise, kernel_kmeans
 
 NAME = "ccskl"
 METHODS = ("CCSKL", "SL", "SSKK", "CCSR", "NCuts")
@@ -67,7 +64,7 @@ def _first_classes(count):
 
 
 def _scene(arrays):
-    return {"X": zscored(whole(arrays["X"])), "y": arrays["y"]}
+    return {"X": zscored(floating(arrays["X"])), "y": arrays["y"]}
 
 
 SETS = {
@@ -152,10 +149,10 @@ def timed_jobs(sets, effort):
 
 @lru_cache(maxsize=1)
 def _neighbours(folder, name):
-    return nearest_neighbours(whole(stored(folder, name)["X"]), NEIGHBOURS, search="exact")
+    return nearest_neighbours(floating(stored(folder, name)["X"]), NEIGHBOURS, search="exact")
 
 
-def _graph(near, sigma):
+def graph(near, sigma):
     r = near.distances[:, -1].mean(dtype=np.float64)
     return symmetrise(near.indices, gaussian(near.distances, sigma * r))
 
@@ -164,7 +161,7 @@ def _graph(near, sigma):
 def _basis(folder, name, sigma):
     """Return the graph, its smooth eigenvectors, and what CCSR sums over all points."""
     near = _neighbours(folder, name)
-    W = _graph(near, sigma)
+    W = graph(near, sigma)
     k = int(stored(folder, name)["y"].max()) + 1
     basis = spectral_basis(W, max(VECTORS, k), rng_of(NAME, name, sigma), order=near.order)
     return W, basis, diagonal_errors(basis.vectors[:, :CCSR_VECTORS])
@@ -192,24 +189,22 @@ def imposed(W, links, k, rng):
     return unit_rows(spectral_basis(impose(W, i, j, sign), k, rng).vectors)
 
 
-def kernel_problem(W, links, k):
-    """Return K + R of SSKK, the normalised-cut version with the penalty n / (k s)."""
+def kernel_starts(W, links, k, starts, rng):
+    """Return the labels of SSKK from random labels, and the objective of each start.
+
+    The normalised-cut version with the penalty n / (k s), as published: no single moves.
+    """
     n = W.shape[0]
     d = degrees(W).astype(np.float64)
     d = np.maximum(d, d[d > 0].min())
-    R = links.matrix(n) * (n / (k * max(links.n_pairs, 1)))
-    return Problem(W, R.tocsr().astype(W.dtype), d, W.diagonal().astype(np.float64))
-
-
-def kernel_starts(problem, k, starts, rng):
-    """Return the labels of SSKK from random labels, and what each lowers: less the sum S / V."""
-    runs, costs = [], []
-    for _ in range(starts):
-        labels = _lloyd(problem, rng.integers(k, size=len(problem.mass)), k, PASSES)[0]
-        _, S, V = _sums(problem, labels, k)
-        runs.append(labels)
-        costs.append(-float(np.sum(S / np.where(V > 0, V, 1))))
-    return runs, costs
+    R = (links.matrix(n) * (n / (k * max(links.n_pairs, 1)))).tocsr()
+    options = {"R": R, "mass": d, "n_init": 0, "max_iter": PASSES, "moves": False, "rng": rng}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # passes may cycle
+        found = [
+            kernel_kmeans(W, k, starts=[rng.integers(k, size=n)], **options) for _ in range(starts)
+        ]
+    return [run.labels for run in found], [run.objective for run in found]
 
 
 def cuts(F, k, starts, rng):
@@ -282,7 +277,7 @@ def curves(job):
             return of_starts(y, single_starts(Z, k, starts, seed), links, clustering_error)
 
         def by_kernel(links=links, rng=rng):
-            runs = kernel_starts(kernel_problem(W, links, k), k, starts, rng)
+            runs = kernel_starts(W, links, k, starts, rng)
             return of_starts(y, runs, links, clustering_error)
 
         learn: dict[str, Callable] = {
@@ -296,7 +291,7 @@ def curves(job):
                 rows.append(attempt(function, method=method, at=s))
         if name in IMAGES and number == 0 and p == numbers(name, job["quick"])[-1]:
             views = {"spectral embedding": unit_rows(F[:, :k]), "kernel": spectral_kernel(F, links)}
-            record["matrices"] = matrices(y, {"original": whole(X), **views})
+            record["matrices"] = matrices(y, {"original": floating(X), **views})
     return record | {"rows": rows}
 
 
@@ -318,7 +313,7 @@ def defaults(job):
         seed = seed_of(NAME, job["set"], job["draw"], p)
 
         def figures(links=links, seed=seed):
-            labels = CCSKL(k, random_state=seed).fit_predict(whole(X), constraints=links)
+            labels = CCSKL(k, random_state=seed).fit_predict(floating(X), constraints=links)
             return {
                 "least": clustering_error(y, labels),
                 "kept": kept_share(labels, links),
@@ -332,7 +327,7 @@ def defaults(job):
 def times(job):
     """Return seconds of whole runs, and of what each learns alone, one method after the other."""
     X, y = (stored(job["folder"], job["set"])[key] for key in ("X", "y"))
-    X, k, name = whole(X), int(y.max()) + 1, job["set"]
+    X, k, name = floating(X), int(y.max()) + 1, job["set"]
     s = balanced_number(numbers(name, job["quick"])[-1], k)
     links = draw(y, s, rng_of(NAME, name, job["draw"], s), scheme="balanced")
     rows = []
@@ -340,7 +335,7 @@ def times(job):
         started = time.perf_counter()
         rng = rng_of(NAME, name, "times")
         near = nearest_neighbours(X, NEIGHBOURS, search="exact")
-        W, learnt = _graph(near, 1.0), None
+        W, learnt = graph(near, 1.0), None
         if method in ("CCSKL", "CCSR"):
             F = spectral_basis(W, VECTORS, rng, order=near.order).vectors
             began = time.perf_counter()
@@ -354,7 +349,7 @@ def times(job):
         elif method == "SL":
             single_starts(imposed(W, links, k, rng), k, 1, 0)
         elif method == "SSKK":
-            kernel_starts(kernel_problem(W, links, k), k, 1, rng)
+            kernel_starts(W, links, k, 1, rng)
         else:
             F = spectral_basis(W, k, rng, order=near.order).vectors
             discretise(unit_rows(F), n_init=1, rng=rng)

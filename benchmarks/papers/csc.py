@@ -17,7 +17,6 @@ local scaling.
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 
 from benchmarks.papers.protocol import (
     Source,
@@ -30,27 +29,22 @@ from benchmarks.papers.protocol import (
     rng_of,
     seed_of,
     single_starts,
-    stored,
-    whole,
 )
+from benchmarks.runs.points import floating, stored
 from linkwise.embedding import (
+    constrained_lpp,
+    constrained_pca,
     flexible_embedding,
     flexible_problem,
     mix_constraints,
+    principal_axes,
     spectral_basis,
     two_way_labels,
     unit_rows,
 )
-from linkwise.embedding.projections import (
-    constrained_lpp,
-    constrained_pca,
-    enough,
-    principal_axes,
-)
 from linkwise.estimators import SignedSpectralClustering
 from linkwise.evaluate import accuracy, rand_index
-from linkwise.graph import GaussianAffinity, NeighbourAffinity, degrees
-from linkwise.graph.laplacians import inverse_root
+from linkwise.graph import GaussianAffinity, NeighbourAffinity, degrees, normalise
 from linkwise.kernel import impose
 
 NAME = "csc"
@@ -97,7 +91,9 @@ def weights(X, name):
 
 def dimensions(X):
     """Return how many axes hold 95 % of the variance, at least 2 where there are as many."""
-    return min(max(2, enough(principal_axes(X).variance, VARIANCE)), *X.shape)
+    held = np.cumsum(principal_axes(X).variance)
+    enough = 1 + int(np.count_nonzero(held[:-1] < VARIANCE * held[-1] * (1 - 1e-12)))
+    return min(max(2, enough), *X.shape)
 
 
 def projected(X, links, method):
@@ -160,15 +156,14 @@ def fixed_bound(W, links, k):
 
     As many are feasible as D^-1/2 Q D^-1/2 has eigenvalues above half of its largest.
     """
-    scale = sparse.diags_array(inverse_root(degrees(W)))
-    values = np.linalg.eigvalsh((scale @ links.matrix(len(W)) @ scale).toarray())
+    values = np.linalg.eigvalsh(normalise(links.matrix(len(W)), degrees(W)).toarray())
     return {"feasible": int(np.count_nonzero(values > values[-1] / 2) >= k - 1)}
 
 
 def run(job):
     """Return the record of a job: every method at every rate."""
     arrays, name, number = stored(job["folder"], job["set"]), job["set"], job["draw"]
-    X, y = whole(arrays["X"]), arrays["y"]
+    X, y = floating(arrays["X"]), arrays["y"]
     n, k, rows = len(X), int(y.max()) + 1, []
     W = weights(X, name)
     affinities = dict(zip(BOUNDS, (W, W - np.diag(np.diagonal(W))), strict=True))

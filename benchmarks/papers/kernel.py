@@ -20,12 +20,11 @@ from benchmarks.papers.protocol import (
     draw,
     kept_share,
     rng_of,
-    rounded,
     seed_of,
     split,
-    stored,
-    whole,
 )
+from benchmarks.runs.cells import rounded
+from benchmarks.runs.points import floating, stored
 from linkwise.estimators import KernelKMeans, OptimalKernelKMeans
 from linkwise.evaluate import rand_index
 
@@ -54,7 +53,7 @@ def circles(_=None):
     return {"X": X + rng.normal(0, NOISE, X.shape), "y": y}
 
 
-def _digits(arrays):
+def four_digits(arrays):
     """Return a tenth of the digits 3, 6, 8 and 9."""
     names = np.unique(arrays["y"])
     chosen = np.flatnonzero(np.isin(arrays["y"], names[[3, 6, 8, 9]]))
@@ -63,7 +62,7 @@ def _digits(arrays):
     return {"X": arrays["X"][np.sort(rows)], "y": y}
 
 
-def _vowels(arrays):
+def three_vowels(arrays):
     """Return i, I and E of the test speakers, 126 rows."""
     rows = arrays["y"] < 3
     if "is_test" in arrays:
@@ -73,9 +72,9 @@ def _vowels(arrays):
 
 SETS = {
     "circles": Source("two concentric circles", None, circles, "radii 1 and 3, noise 0.15"),
-    "pendigits3689": Source("digits 3, 6, 8, 9", "pendigits", _digits),
+    "pendigits3689": Source("digits 3, 6, 8, 9", "pendigits", four_digits),
     "ionosphere": Source("ionosphere", "ionosphere"),
-    "vowel3": Source("vowel i, I, E", "vowel", _vowels),
+    "vowel3": Source("vowel i, I, E", "vowel", three_vowels),
     "wine": Source("wine", "wine"),
 }
 
@@ -124,7 +123,7 @@ def from_widths(fixed):
 def run(job):
     """Return the record of a job: every method at every number of constraints."""
     arrays, name, number = stored(job["folder"], job["set"]), job["set"], job["draw"]
-    X, y = whole(arrays["X"]), arrays["y"]
+    X, y = floating(arrays["X"]), arrays["y"]
     k = int(y.max()) + 1
     train = split(len(y), TRAIN, rng_of(NAME, name, number))
     rows = []

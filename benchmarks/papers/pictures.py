@@ -10,12 +10,10 @@ import numpy as np
 
 from benchmarks.papers import ccskl, csc, images, kernel, lines, propagation
 from benchmarks.papers.series import FREE, PAPER
-from benchmarks.papers.theme import COLOURS, INK, RULE, TYPE, bare, svg_of
-from benchmarks.pictures import spread
-from linkwise.exceptions import MissingExtra
-from linkwise.plot import pyplot
+from benchmarks.papers.theme import COLOURS, INK, LOOK, RULE, svg_of
+from benchmarks.reports.figures import bare, drawn, label_ends, spread
 
-LOOK = {  # method: colour, marker, dashes
+LINES = {  # method: colour, marker, dashes
     "CCSKL": ("c0", "o", "-"),
     "SL": ("c1", "s", "--"),
     "SSKK": ("c3", "^", "-."),
@@ -45,41 +43,16 @@ WIDE, TALL = 14, 3.3  # inches of a row of two panels
 COLUMNS = {PAPER: "as in the paper", FREE: "label-free"}
 
 
-def _colour(method):
-    return COLOURS[LOOK[method][0]][0]
-
-
-def _labels(axes, ends):
-    """Write at the right of a panel what each line is."""
-    to_axes = axes.transData + axes.transAxes.inverted()
-    places = to_axes.transform([(x, y) for x, y, _ in ends])
-    heights = spread(places[:, 1], GAP)
-    for (x, y), height, (_, _, method) in zip(places, heights, ends, strict=True):
-        colour = _colour(method)
-        axes.plot(
-            [x + 0.012, 1.02, 1.035],
-            [y, height, height],
-            transform=axes.transAxes,
-            color=colour,
-            lw=0.8,
-            alpha=0.5,
-            clip_on=False,
-        )
-        axes.text(
-            1.045, height, method, transform=axes.transAxes, color=colour, va="center", fontsize=12
-        )
-
-
 def panel(axes, found, *, title, x, y, limits):
     """Draw the series of one set in one column."""
     ends = []
     for series in found:
-        colour, marker, dashes = LOOK[series.method]
+        colour, marker, dashes = LINES[series.method]
         colour = COLOURS[colour][0]
         at, mean, error = (np.array(values) for values in (series.at, series.mean, series.error))
         axes.fill_between(at, mean - error, mean + error, color=colour, alpha=0.15, lw=0)
         axes.plot(at, mean, color=colour, lw=2, ls=dashes, marker=marker or None, ms=5)
-        ends.append((at[-1], mean[-1], series.method))
+        ends.append((at[-1], mean[-1], series.method, colour))
     axes.set_title(title, loc="left")
     axes.set(xlabel=x, ylabel=y, ylim=limits)
     axes.grid(axis="y", color=RULE, lw=0.8)
@@ -87,7 +60,7 @@ def panel(axes, found, *, title, x, y, limits):
     axes.margins(x=0.02)
     bare(axes)
     if ends:
-        _labels(axes, ends)
+        label_ends(axes, ends, gap=GAP, fontsize=12)
 
 
 def _limits(found):
@@ -304,65 +277,40 @@ NOT_IMAGES = tuple(name for name in ccskl.SETS if name not in ccskl.IMAGES)
 CSC_UCI = tuple(name for name in csc.SETS if name not in csc.FACES)
 
 
-def drawings(plt, shelf, *, matrices, segmented, papers):
-    """Return {file name: function that draws it}, in the order of the report."""
+def drawings(shelf, *, matrices, segmented, papers):
+    """Return {file name: function (pyplot) that draws it}, in the order of the report."""
+
+    def lines_of(module, names, methods, measure, x, y):
+        return lambda plt: curves(
+            plt, shelf, module.NAME, module.SETS, names, methods, measure, x=x, y=y
+        )
 
     def error(names):
-        return lambda: curves(
-            plt,
-            shelf,
-            ccskl.NAME,
-            ccskl.SETS,
-            names,
-            CCSKL_METHODS,
-            "error",
-            x="constraints",
-            y="error",
-        )
+        return lines_of(ccskl, names, CCSKL_METHODS, "error", "constraints", "error")
 
     def rand(names):
-        return lambda: curves(
-            plt,
-            shelf,
-            propagation.NAME,
-            propagation.SETS,
-            names,
-            PROPAGATION_METHODS,
-            "rand",
-            x="pairs",
-            y="Rand index",
-        )
+        return lines_of(propagation, names, PROPAGATION_METHODS, "rand", "pairs", "Rand index")
 
     def rate(names, measure, words):
-        return lambda: curves(
-            plt, shelf, csc.NAME, csc.SETS, names, CSC_METHODS, measure, x="% of all pairs", y=words
-        )
+        return lines_of(csc, names, CSC_METHODS, measure, "% of all pairs", words)
 
     def line(function, title):
-        return lambda: line_picture(plt, function(), title)
+        return lambda plt: line_picture(plt, function(), title)
 
     by_paper = {
         ccskl.NAME: {
             "papers-ccskl-3.svg": error(ccskl.IMAGES),
-            "papers-ccskl-4.svg": lambda: matrix_picture(plt, matrices),
+            "papers-ccskl-4.svg": lambda plt: matrix_picture(plt, matrices),
             "papers-ccskl-5.svg": error(NOT_IMAGES),
         },
         kernel.NAME: {
-            "papers-kernel-2a.svg": lambda: circle_picture(plt),
-            "papers-kernel-2-4.svg": lambda: curves(
-                plt,
-                shelf,
-                kernel.NAME,
-                kernel.SETS,
-                kernel.SETS,
-                KERNEL_METHODS,
-                "rand",
-                x="pairs",
-                y="Rand index, test part",
+            "papers-kernel-2a.svg": circle_picture,
+            "papers-kernel-2-4.svg": lines_of(
+                kernel, kernel.SETS, KERNEL_METHODS, "rand", "pairs", "Rand index, test part"
             ),
         },
         propagation.NAME: {
-            "papers-propagation-1.svg": lambda: shape_picture(plt),
+            "papers-propagation-1.svg": shape_picture,
             "papers-propagation-2.svg": line(
                 lines.one_must_link, "One must-link merges two clusters"
             ),
@@ -374,7 +322,7 @@ def drawings(plt, shelf, *, matrices, segmented, papers):
             ),
             "papers-propagation-5.svg": rand(propagation.SYNTHETIC),
             "papers-propagation-6.svg": rand((*propagation.UCI, *propagation.NEWS)),
-            "papers-propagation-7.svg": lambda: image_picture(plt, segmented),
+            "papers-propagation-7.svg": lambda plt: image_picture(plt, segmented),
         },
         csc.NAME: {
             "papers-csc-1.svg": rate(CSC_UCI, "accuracy", "accuracy"),
@@ -388,12 +336,4 @@ def drawings(plt, shelf, *, matrices, segmented, papers):
 
 def pictures(shelf, **found):
     """Return {file name: SVG} of the pictures there are; without matplotlib none."""
-    try:
-        plt = pyplot()
-    except MissingExtra:
-        return {}
-    shown = {}
-    for name, draw in drawings(plt, shelf, **found).items():
-        with plt.rc_context(TYPE | {"svg.hashsalt": name}):
-            shown[name] = draw()
-    return {name: image for name, image in shown.items() if image is not None}
+    return dict(drawn({}, drawings(shelf, **found), LOOK))

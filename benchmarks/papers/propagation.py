@@ -31,10 +31,8 @@ from benchmarks.papers.protocol import (
     of_untouched,
     rng_of,
     seed_of,
-    stored,
-    whole,
-    zscored,
 )
+from benchmarks.runs.points import floating, stored, tf_idf, zscored
 from linkwise.embedding import spectral_basis, unit_rows
 from linkwise.estimators import ConstrainedGaussianMixture, COPKMeans
 from linkwise.evaluate import rand_index
@@ -101,18 +99,13 @@ def overlapping(_=None):
 
 
 def _z(arrays):
-    return {"X": zscored(whole(arrays["X"])), "y": arrays["y"]}
+    return {"X": zscored(floating(arrays["X"])), "y": arrays["y"]}
 
 
-def _texts(*groups):
+def texts(*groups):
     """Return a function that picks 1,000 texts of some groups: tf-idf T, few columns X, y."""
 
     def pick(arrays):
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfTransformer
-
-        from linkwise.blocks.executors import one_thread
-
         names = [str(name) for name in arrays["classes"]]
         counts, y = sparse.csr_matrix(arrays["X"]), np.asarray(arrays["y"])
         full = np.diff(counts.indptr) > 0
@@ -124,12 +117,10 @@ def _texts(*groups):
             taken = np.sort(rng.permutation(members)[:share])
             rows.append(taken)
             own += [number] * len(taken)
-        with warnings.catch_warnings(), one_thread():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            T = TfidfTransformer(sublinear_tf=True).fit_transform(counts[np.concatenate(rows)])
-            few = min(TEXT_COLUMNS, min(T.shape) - 1)
-            X = unit_rows(TruncatedSVD(few, random_state=0).fit_transform(T))
-        return {"T": T, "X": X, "y": np.array(own)}
+            T, X = tf_idf(counts[np.concatenate(rows)], TEXT_COLUMNS)
+        return {"T": T, "X": unit_rows(X), "y": np.array(own)}
 
     return pick
 
@@ -145,17 +136,17 @@ SETS = {
     "news_easy": Source(
         "news, easy",
         "newsgroups20_counts",
-        _texts("alt.atheism", "rec.sport.baseball", "sci.space"),
+        texts("alt.atheism", "rec.sport.baseball", "sci.space"),
     ),
     "news_medium": Source(
         "news, medium",
         "newsgroups20_counts",
-        _texts("comp.os.ms-windows.misc", "comp.sys.mac.hardware"),
+        texts("comp.os.ms-windows.misc", "comp.sys.mac.hardware"),
     ),
     "news_difficult": Source(
         "news, difficult",
         "newsgroups20_counts",
-        _texts("talk.politics.misc", "talk.politics.guns", "talk.politics.mideast"),
+        texts("talk.politics.misc", "talk.politics.guns", "talk.politics.mideast"),
     ),
 }
 SYNTHETIC = ("moons", "rings", "crossed", "overlapping")
@@ -212,7 +203,7 @@ def _affinities(folder, name):
         K = graph_kernel(NeighbourAffinity(arrays["T"], TEXT_NEIGHBOURS, "r").W, "heat", t=HEAT)
         root = np.sqrt(np.diagonal(K))
         return {DEFAULT_WIDTH: K / root / root[:, None]}  # K_ii = 1, as the paper assumes
-    return {width: GaussianAffinity(whole(arrays["X"]), f"{width:g}r").W for width in WIDTHS}
+    return {width: GaussianAffinity(floating(arrays["X"]), f"{width:g}r").W for width in WIDTHS}
 
 
 def by_spectrum(A, k, rng):
@@ -243,7 +234,7 @@ def by_points(model, X, links):
 def curve(job):
     """Return the record of a cell: every method at every number of pairs and width."""
     arrays, name, number = stored(job["folder"], job["set"]), job["set"], job["draw"]
-    X, y = whole(arrays["X"]), arrays["y"]
+    X, y = floating(arrays["X"]), arrays["y"]
     k, rows = int(y.max()) + 1, []
     kind = "diag" if kind_of(name) == "news" else "full"
     for s in numbers(name, job["quick"]):

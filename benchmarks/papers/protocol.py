@@ -1,8 +1,9 @@
-"""What the experiments share: points, random numbers, constraints, starts, scores.
+"""What the experiments share: random numbers, constraints, starts, scores.
 
-Random numbers of a cell depend on its names alone (paper, set, draw), so figures are the same in
-any order and on any number of processes. A paper's k-means is a single start from random rows, and
-its figure the mean over several; beside it stands what a user takes, the start of least inertia.
+The random numbers of a cell depend only on its names (paper, set, draw), so figures are the same in
+any order and on any number of processes. The papers run k-means from a single start of random rows
+and report the mean over several starts; the figure of the start of least inertia, which a user
+would take, is given beside it.
 
     (1)  sigma in r {.1, .325, .55, .775, 1, 3.25, 5.5, 7.75, 10}   the nine graphs of CCSKL
     (2)  s = p (k + k (k - 1) / 2)                       class-balanced: p pairs for every class and
@@ -12,19 +13,15 @@ its figure the mean over several; beside it stands what a user takes, the start 
 
 import warnings
 import zlib
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from benchmarks.runs.cells import in_short, rounded
 from linkwise.constraints import Constraints, sample_pairs
 from linkwise.evaluate import adjusted_rand_index, untouched
 
 SIGMAS = (0.1, 0.325, 0.55, 0.775, 1.0, 3.25, 5.5, 7.75, 10.0)  # Eq. (1), times r
-DIGITS = 5
-LONGEST = 300  # characters of an error
 FEWEST = 20  # untouched points that agreement is taken on
 
 
@@ -57,45 +54,6 @@ def rng_of(*names):
 def seed_of(*names):
     """Return a seed that belongs to some names."""
     return int(rng_of(*names).integers(2**31 - 1))
-
-
-def store(folder, name, arrays):
-    """Write the arrays of a set for the processes; a sparse T as its parts."""
-    arrays = dict(arrays)
-    T = arrays.pop("T", None)
-    if T is not None:
-        T = sparse.csr_matrix(T)
-        arrays |= {
-            "T_data": T.data,
-            "T_indices": T.indices,
-            "T_indptr": T.indptr,
-            "T_shape": np.array(T.shape),
-        }
-    np.savez(Path(folder) / f"{name}.npz", **arrays)
-
-
-@lru_cache(maxsize=4)
-def stored(folder, name):
-    """Return {name: array} of a set, not to be written to."""
-    with np.load(Path(folder) / f"{name}.npz") as archive:
-        arrays = {key: archive[key] for key in archive.files}
-    for array in arrays.values():
-        array.flags.writeable = False
-    if "T_data" in arrays:
-        parts = (arrays.pop(f"T_{part}") for part in ("data", "indices", "indptr"))
-        arrays["T"] = sparse.csr_array(tuple(parts), shape=tuple(arrays.pop("T_shape")))
-    return arrays
-
-
-def whole(X):
-    """Return features as floating numbers, float32 as it is."""
-    return X if np.issubdtype(X.dtype, np.floating) else X.astype(np.float64)
-
-
-def zscored(X):
-    """Return features of mean 0 and variance 1; constant ones become 0."""
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
 
 
 def balanced_number(p, k):
@@ -173,14 +131,6 @@ def of_starts(y, runs, links, measure):
     }
 
 
-def rounded(figures):
-    """Return figures as they are kept."""
-    return {
-        name: round(float(value), DIGITS) if isinstance(value, float | np.floating) else value
-        for name, value in figures.items()
-    }
-
-
 def attempt(function, **known):
     """Return what is known and the figures of a function, or why there are none."""
     try:
@@ -188,6 +138,5 @@ def attempt(function, **known):
             warnings.simplefilter("ignore")
             figures = function()
     except Exception as error:
-        words = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
-        figures = {"failed": words}
+        figures = {"failed": in_short(error)}
     return known | rounded(figures)

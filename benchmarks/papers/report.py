@@ -1,10 +1,10 @@
 """The report: the claims and their verdicts first, then every figure with its numbers."""
 
-from benchmarks.pages import Heading, Picture, Table, Words, html_page
 from benchmarks.papers import ccskl, csc, kernel, lines, propagation
 from benchmarks.papers.series import FREE, LEAST, PAPER, Shelf
 from benchmarks.papers.theme import STYLE
-from benchmarks.report import NO_PICTURES
+from benchmarks.reports.document import NO_PICTURES, Heading, Picture, Table, Words, html_page
+from benchmarks.runs.machine import in_words
 
 TITLES = {
     ccskl.NAME: "Spectral kernel learning, CCSKL (Li & Liu 2009)",
@@ -242,13 +242,11 @@ def section(results, paper, images, times):
 def blocks(results, images, times, machine):
     """Return the whole report as blocks."""
     claims = results["claims"] + (times["claims"] if times else [])
-    libraries = ", ".join(f"{name} {version}" for name, version in machine["libraries"].items())
     effort = results["effort"]
     made = (
         f"Made by `{results['command']}`: {effort['draws']} draws of constraints (twice as many "
         "for kernel optimisation and, but for news, affinity propagation; a third on sets above "
-        f"{ccskl.LARGE:,} rows), {effort['starts']} starts of k-means. {machine['system']}, "
-        f"{machine['cores']} cores of {machine['processor']}. {libraries}."
+        f"{ccskl.LARGE:,} rows), {effort['starts']} starts of k-means. {in_words(machine)}"
     )
     found = [Words(READING), Words(made), Heading("Claims"), Words(VERDICTS)]
     found += [count_table(claims), claim_table(claims)] if claims else []

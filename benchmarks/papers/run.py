@@ -1,18 +1,17 @@
 """The papers' experiments as one run.
 
-A cell is one paper, set, part and draw. Cells run on several processes (`pool`) and are written to
-papers-cells.jsonl in the output folder as they end; a run that finds this file does only what is
-missing in it. Figures are the same for any number of processes, and after an interruption.
+A cell is one paper, set, part and draw. The cells are in papers-cells.jsonl in the output folder.
+Figures are the same for any number of processes, and after an interruption.
 
     papers.json        series, claims and verdicts: the same bytes for the same cells
     papers-times.json  execution times and the machine, which no two runs share
     papers.html        the report; the pictures also as files
 """
 
-import hashlib
 import json
 import tempfile
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile
@@ -20,24 +19,30 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from benchmarks import machine
-from benchmarks.cells import Cells
 from benchmarks.papers import ccskl, csc, kernel, propagation
 from benchmarks.papers.ccskl_claims import time_claims
 from benchmarks.papers.pictures import pictures
-from benchmarks.papers.protocol import Effort, store
+from benchmarks.papers.protocol import Effort
 from benchmarks.papers.report import html
 from benchmarks.papers.series import LEAST, PAPER, Shelf, all_series
 from benchmarks.papers.theme import alone
 from benchmarks.papers.verdicts import all_claims
-from benchmarks.pool import outcomes
-from benchmarks.quality import Clock
-from benchmarks.speed import say, write
+from benchmarks.runs import machine
+from benchmarks.runs.cells import Cells, run_jobs
+from benchmarks.runs.output import command_line, say, write
+from benchmarks.runs.points import (
+    check_finite,
+    check_folder,
+    check_shapes,
+    digest,
+    numbered,
+    store,
+)
 from linkwise.datasets import load_arrays
 
 VERSION = 1  # of the protocols
 CELLS = "papers-cells.jsonl"
-KEY = ("paper", "set", "part", "draw")
+KEY = ("paper", "set", "part", "draw")  # of a cell
 PAPERS = {module.NAME: module for module in (ccskl, kernel, propagation, csc)}
 QUICK = Effort(draws=3, starts=8, quick=True)
 FULL = Effort(draws=10, starts=20, quick=False)  # draws as in two of the papers
@@ -58,29 +63,22 @@ def effort_of(options):
     return effort if options.draws is None else effort._replace(draws=options.draws)
 
 
-def digest(arrays, effort):
-    """Return a short text that changes with the points and with the protocols."""
-    found = hashlib.blake2b(repr((VERSION, effort.starts, effort.quick)).encode(), digest_size=8)
-    for name in sorted(arrays):
-        array = arrays[name]
-        parts = (array.data, array.indices) if sparse.issparse(array) else (array,)
-        for part in parts:
-            found.update(np.ascontiguousarray(part).tobytes())
-    return found.hexdigest()
+def contents(arrays):
+    """Yield all arrays of a set, a sparse one as its parts."""
+    for _, array in sorted(arrays.items()):
+        yield from (array.data, array.indices) if sparse.issparse(array) else (array,)
 
 
-def numbered(arrays):
+def with_numbers(arrays):
     """Return the arrays with classes 0 ... k - 1."""
-    return arrays | {"y": np.unique(arrays["y"], return_inverse=True)[1].reshape(-1)}
+    return arrays | {"y": numbered(arrays["y"])}
 
 
 def checked(arrays):
     """Return the arrays of a set if they are points with classes."""
     X, y = arrays["X"], arrays["y"]
-    if X.ndim != 2 or y.shape != X.shape[:1]:
-        raise ValueError(f"X has shape {X.shape} and y {y.shape}; expected (n, d) and (n,)")
-    if not np.isfinite(X).all():
-        raise ValueError("X has NaN or infinite values")
+    check_shapes(X, y)
+    check_finite(X)
     if len(y) == 0 or y.max() < 1:
         raise ValueError("y has fewer than two classes")
     return arrays
@@ -92,10 +90,10 @@ def points_of(source, files, data):
         return source.pick()
     if source.file not in files:
         files.clear()  # one large file at a time
-        files[source.file] = numbered(load_arrays(source.file, data=data))
+        files[source.file] = with_numbers(load_arrays(source.file, data=data))
     arrays = files[source.file]
     picked = source.pick(arrays) if source.pick else {"X": arrays["X"], "y": arrays["y"]}
-    return checked(numbered(picked))
+    return checked(with_numbers(picked))
 
 
 def prepare_sets(paper, options, effort, folder, cells):
@@ -120,40 +118,21 @@ def prepare_sets(paper, options, effort, folder, cells):
             "n": len(y),
             "d": arrays["X"].shape[1],
             "k": int(y.max()) + 1,
-            "digest": digest(arrays, effort),
+            "digest": digest((VERSION, effort.starts, effort.quick), contents(arrays)),
         }
         cells.add_set(found[name])
     return found, skipped
 
 
 def cell(job):
-    """Return the record of a job, in a process that does many."""
+    """Return the record of a job, in a process that runs many."""
     module = import_module(f"benchmarks.papers.{job['paper']}")
-    return {name: job[name] for name in KEY} | module.run(job)
+    return [{name: job[name] for name in KEY} | module.run(job)]
 
 
-def key_of(job):
-    """Return what the cell of a job is known by."""
-    return tuple(job[name] for name in KEY)
-
-
-def run_cells(cells, jobs, options, label, *, workers):
-    """Run the jobs that are missing among the cells."""
-    jobs = [job for job in jobs if cells.lacks(key_of(job), options.limit)]
-    if not jobs:
-        return
-    say(f"{label}: {len(jobs):,} cells to do")
-    # costs are about milliseconds of one core with --quick
-    with Clock(label, sum(job["cost"] for job in jobs)) as clock:
-        ends = outcomes(cell, jobs, workers=min(workers, len(jobs)), limit=options.limit)
-        for ended in ends:
-            record = ended.value
-            if record is None:
-                known = {name: ended.job[name] for name in KEY}
-                record = known | {"failed": ended.failed}
-                record |= {"limit": options.limit} if ended.late else {}
-            cells.add(record)
-            clock.advance(ended.job["cost"])
+def keys(job):
+    """Return the key of the one cell of a job."""
+    return [tuple(job[name] for name in KEY)]
 
 
 def failures(records):
@@ -227,16 +206,6 @@ def times_of(records):
             float(np.median(learnt)) if learnt else None,
         ]
     return {"set": timed[0]["set"], "seconds": seconds, "claims": time_claims(seconds)}
-
-
-def command(options):
-    """Return the command line of a run, with DIR for folders."""
-    words = ["linkwise bench papers"]
-    words += [f"--paper {options.paper}"] if options.paper else []
-    words += ["--data DIR"] if options.data else []
-    words += ["--quick"] if options.quick else []
-    words += [f"--draws {options.draws}"] if options.draws else []
-    return " ".join([*words, "--out DIR"])
 
 
 def claim_rows(claims):
@@ -332,14 +301,13 @@ def run(options, out):
     -------
     dict: the head of papers.json, "series" and "claims", and "times" or None
     """
-    if options.data is not None and not Path(options.data).is_dir():
-        raise ValueError(f"--data {options.data} is no folder; name one with sets as NAME.npz")
+    check_folder(options.data)
     out = Path(out)
     effort = effort_of(options)
     papers = [options.paper] if options.paper else list(PAPERS)
     cells = Cells(out / CELLS, KEY)
     head = {
-        "command": command(options),
+        "command": command_line("papers", options),
         "effort": effort._asdict(),
         "papers": papers,
         "skipped": {},
@@ -359,13 +327,12 @@ def run(options, out):
                 timed = [job | placed for job in ccskl.timed_jobs(sets, effort)]
         for key, why in head["skipped"].items():
             say(f"skipped: {key}: {why}")
-        try:
-            run_cells(cells, jobs, options, "papers", workers=workers)
-            run_cells(cells, timed, options, "times", workers=1)  # alone, by the clock
-        except KeyboardInterrupt:
-            say(f"what is done is in {out / CELLS}; the same command goes on from there")
-            raise
+        # costs are about milliseconds of one core with --quick
+        common = {"keys": keys, "cost": itemgetter("cost"), "unit": "cells", "limit": options.limit}
+        run_jobs(cells, jobs, cell, label="papers", workers=workers, **common)
+        if timed:  # one at a time, so that nothing else is on the clock
+            run_jobs(cells, timed, cell, label="times", workers=1, **common)
     out.mkdir(parents=True, exist_ok=True)  # not before: a wrong option leaves nothing behind
-    results = report(cells, list(map(key_of, jobs + timed)), head, out)
+    results = report(cells, [key for job in jobs + timed for key in keys(job)], head, out)
     say("written to", f"{out}:", "papers.html, papers.json, papers-times.json")
     return results

@@ -4,8 +4,9 @@ Pictures are SVG. Every colour is a CSS variable with the light colour as fallba
 picture follows the page it stands in, or by itself the reader's setting.
 """
 
-import io
 import re
+
+from benchmarks.reports.figures import as_svg
 
 COLOURS = {  # name: light, dark
     "ink": ("#222222", "#e6e6e6"),
@@ -19,7 +20,7 @@ COLOURS = {  # name: light, dark
     "c6": ("#0e7490", "#67d5ee"),
 }
 INK, RULE = (COLOURS[name][0] for name in ("ink", "rule"))
-TYPE = {
+LOOK = {  # settings of matplotlib
     "font.size": 13,
     "axes.labelsize": 13,
     "axes.titlesize": 14,
@@ -28,7 +29,6 @@ TYPE = {
     "xtick.color": INK,
     "ytick.color": INK,
     "axes.edgecolor": INK,
-    "svg.fonttype": "none",
     "font.family": "sans-serif",
     "axes.facecolor": "none",
     "figure.facecolor": "none",
@@ -73,14 +73,5 @@ def alone(svg):
 
 
 def svg_of(figure, plt):
-    """Return a figure as SVG, and close it."""
-    file = io.StringIO()
-    figure.savefig(file, format="svg", metadata={"Date": None}, facecolor="none")
-    plt.close(figure)
-    return themed(file.getvalue()).encode()
-
-
-def bare(axes, *sides):
-    """Hide sides of the frame, those at the top and right if none is named."""
-    for side in sides or ("top", "right"):
-        axes.spines[side].set_visible(False)
+    """Return a figure as SVG in the colours of the page, and close it."""
+    return themed(as_svg(figure, plt, ground="none").decode()).encode()

@@ -1,0 +1,84 @@
+"""Other libraries of constrained clustering; ``pip install 'linkwise[peers]'`` brings them.
+
+Each is run as its manual shows, at its defaults, on pairs without contradictions: none takes them.
+Not among them: COBRAS asks its own questions and takes no given pairs, k-means-constrained knows
+sizes only, metric-learn 0.7 does not run with scikit-learn 1.8 or later, and MPCKMeansMF of
+active-semi-supervised-clustering takes minutes for 200 points.
+"""
+
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from importlib import import_module
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.quality.protocol import Found
+
+PENALTY = 0.6  # of a pair in units of the largest distance, as in the manual of constrained-linkage
+DEEP = 20_000  # calls: chains of must-links are followed by recursion
+
+
+class Peer(NamedTuple):
+    run: Callable  # (task, argument) -> Found
+    argument: str
+    needs: tuple  # module, and a name in it
+    package: str
+
+
+def possible_pairs(task):
+    """Return (must, cannot), pairs of row numbers (m, 2), without those that contradict others."""
+    links = task.links.drop_conflicts()[0]
+    a, b, sign, _ = links.resolve(n=len(task.X)).arrays()
+    ends = np.stack([a, b], axis=1)
+    return ends[sign > 0], ends[sign < 0]
+
+
+@contextmanager
+def seeded(seed):
+    """Seed numpy's global random numbers, which a peer draws from, for as long as it runs."""
+    before, depth = np.random.get_state(), sys.getrecursionlimit()  # noqa: NPY002
+    np.random.seed(seed)  # noqa: NPY002
+    sys.setrecursionlimit(max(depth, DEEP))
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+        sys.setrecursionlimit(depth)
+
+
+def semi_supervised(task, name):
+    """Cluster by a class of active-semi-supervised-clustering."""
+    model = getattr(import_module("active_semi_clustering"), name)(n_clusters=task.k)
+    must, cannot = (list(map(tuple, ends.tolist())) for ends in possible_pairs(task))
+    with seeded(task.seed):
+        model.fit(task.X, ml=must, cl=cannot)
+    return Found(model.labels_)
+
+
+def linkage(task, name):
+    """Cluster by constrained-linkage, the tree cut into k clusters."""
+    from scipy.cluster.hierarchy import fcluster
+    from scipy.spatial.distance import pdist
+
+    M = np.zeros((len(task.X), len(task.X)))
+    for ends, penalty in zip(possible_pairs(task), (-PENALTY, PENALTY), strict=True):
+        M[ends[:, 0], ends[:, 1]] = M[ends[:, 1], ends[:, 0]] = penalty
+    tree = getattr(import_module("constrained_linkage"), name)(
+        pdist(task.X), method="average", constraint_matrix=M, normalize_distances=True
+    )
+    return Found(fcluster(tree, task.k, criterion="maxclust"))
+
+
+PEERS = {
+    f"peer:{name}": Peer(
+        semi_supervised, name, ("active_semi_clustering", name), "active-semi-supervised-clustering"
+    )
+    for name in ("COPKMeans", "PCKMeans", "MPCKMeans")
+} | {
+    "peer:linkage": Peer(
+        linkage, "constrained_linkage", ("constrained_linkage", "constrained_linkage"),
+        "constrained-linkage",
+    ),
+}  # fmt: skip
