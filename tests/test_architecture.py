@@ -5,6 +5,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,45 @@ def private_names(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_rooms_import_only_public_names_of_each_other(path):
     assert not list(private_names(path))
+
+
+BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
+
+
+def public(module, name):
+    """Tell whether linkwise, or one of its public rooms, gives a name to its users."""
+    if module == "linkwise":
+        return name in {*linkwise.__all__, *linkwise._ROOMS, "cli"}
+    room = module.removeprefix("linkwise.")
+    return room in {*linkwise._ROOMS, "cli"} and name in import_module(module).__all__
+
+
+def names_used(path):
+    """Yield (module, name) of what a benchmark uses of a package, also by "module:name"."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.rpartition(".")[::2] for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found = re.fullmatch(r"(linkwise[\w.]*):(\w+)", node.value)
+            yield from [found.groups()] if found else []
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_benchmarks_use_public_names_only(path):
+    for module, name in names_used(path):
+        package = module.split(".")[0]
+        if package == "linkwise":
+            assert public(module, name), f"{module} gives no {name}"
+        if package == "benchmarks":
+            assert not name.startswith("_"), f"{name} is private to {module}"
+
+
+def test_the_package_knows_nothing_of_its_benchmarks():
+    for path in FILES:
+        used = {module.split(".")[0] for module, _ in names_used(path) if module}
+        assert "benchmarks" not in used, path
 
 
 def documented_in(text):

@@ -688,5 +688,6 @@ def test_the_command_hands_its_options_on(monkeypatch):
     assert out == "there"
     assert command_line("quality", options) == (
         "python -m benchmarks quality --data DIR "
-        "--methods ConstrainedGaussianMixture PCKMeans+z KMeans --sets a b --draws 4 --quick --raw --limit 9 --out DIR"
+        "--methods ConstrainedGaussianMixture PCKMeans+z KMeans "
+        "--sets a b --draws 4 --quick --raw --limit 9 --out DIR"
     )

@@ -6,7 +6,6 @@ import functools
 import http.server
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import uvicorn
 from app_parts import InThread, blobs, settings
 from playwright import sync_api
 
+from benchmarks.page.browser import SOFTWARE_GL, chromium, started
 from linkwise.app import routes
 from linkwise.app.hub import Hub
 from linkwise.app.messages import Suspects
@@ -32,20 +32,15 @@ from linkwise.app.security import Door
 from linkwise.app.server import application, life_of, listen
 from linkwise.labelling.project import open_project
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium")
 expect = sync_api.expect
 expect.set_options(timeout=60_000)
-ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with started(*SOFTWARE_GL) as found:
         yield found
-        found.close()
 
 
 class Site:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,15 +21,14 @@ from app_parts import KEY
 from PIL import Image
 from playwright import sync_api
 
+from benchmarks.page.browser import chromium, started
 from linkwise.app.security import Door
 from linkwise.app.segment_routes import Easel, segment_routes
 from linkwise.app.server import application, life_of, listen
 from linkwise.journal import read_project
 from linkwise.segment.project import open_project
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium")
 expect = sync_api.expect
 WAIT = 60_000
 HOSTILE = '<img src=x onerror=alert(1)> "\u202e;.png'
@@ -45,12 +43,8 @@ def halves():
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"], timeout=2 * WAIT
-        )
+    with started("--disable-gpu", timeout=2 * WAIT) as found:
         yield found
-        found.close()
 
 
 class Tab:

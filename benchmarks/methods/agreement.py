@@ -93,8 +93,8 @@ def measure(method, X, y, n_pairs, draws):
         found = scores(y, labels, links)
         measures = ("adjusted_rand", "adjusted_rand_untouched", "kept")
         rows.append([*(found[name] for name in measures), seconds])
-    rows = np.array(rows)
-    return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(draws))
+    table = np.array(rows)  # (draws, 4)
+    return table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(len(draws))
 
 
 def judge(method, name, column, mean, error):

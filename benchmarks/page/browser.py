@@ -13,7 +13,7 @@ def chromium():
 
 
 @contextmanager
-def browser(*arguments, timeout=None):
+def started(*arguments, timeout=None):
     """Start Chromium by Playwright and close it in the end.
 
     Parameters

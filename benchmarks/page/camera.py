@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.page.browser import SOFTWARE_GL, browser
+from benchmarks.page.browser import SOFTWARE_GL, started
 from benchmarks.page.visitor import Visitor, running
 
 FRAMES = 60  # over which times are taken
@@ -47,7 +47,7 @@ class Camera:
 @contextmanager
 def camera(visitor, folder=None):
     """Open a browser at the page of a visitor; pictures go to a folder."""
-    with browser(*SOFTWARE_GL) as chromium:
+    with started(*SOFTWARE_GL) as chromium:
         yield Camera(visitor, chromium, folder)
 
 

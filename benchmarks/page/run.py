@@ -71,7 +71,8 @@ def print_times(visitor, times):
 
 def answer_as_expert(visitor, eye, y, answers, think):
     """Answer questions by the classes y; return the seconds to each next question."""
-    question, times = visitor.question(visitor.state()), []
+    question = visitor.question(visitor.state())
+    times: list[float] = []
     for number in range(answers + 1):
         shoot(eye, visitor, number)
         if number % 50 == 0:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -18,8 +19,9 @@ class Visitor:
     """A person with the printed address."""
 
     def __init__(self, address):
-        self.host, path = re.fullmatch(r"http://([^/]+)(/.*)", address).groups()
-        reply = self.ask("GET", path)
+        parts = urlsplit(address)
+        self.host = parts.netloc
+        reply = self.ask("GET", f"{parts.path}?{parts.query}" if parts.query else parts.path)
         self.cookie = reply[1]["Set-Cookie"].split(";")[0]
 
     def ask(self, method, path, body=None):
@@ -65,7 +67,12 @@ def running(folder, *options):
     environ = environment(XDG_STATE_HOME=str(folder / "state"))
     process = subprocess.Popen(line, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True)
     try:
-        yield re.search(r"http://\S+", process.stdout.readline())[0]
+        assert process.stdout is not None  # it is a pipe
+        printed = process.stdout.readline()
+        address = re.search(r"http://\S+", printed)
+        if address is None:
+            raise ValueError(f"linkwise label printed no address but {printed!r}")
+        yield address[0]
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)
