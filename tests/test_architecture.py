@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import linkwise
+from benchmarks import __main__ as benchmarks
 from linkwise.cli.methods import METHODS, TRANSFORMERS, describe
 
 SOURCE = Path(linkwise.__file__).parent
@@ -179,6 +180,9 @@ def test_the_readmes_table_of_methods_is_in_step_with_the_classes():
     ]
     assert table[0].strip("| ") == " | ".join(rows[0])
     assert [line.strip("| ") for line in table[2:]] == expected
+    assert (
+        len(rows) == 20
+    )  # LinkClustering and "Nineteen methods from the literature" of the README
 
 
 def test_the_examples_of_the_readme_run():
@@ -228,3 +232,15 @@ def test_every_file_named_in_the_docs_exists(page):
 def test_every_module_named_in_the_docs_exists(page):
     for name in re.findall(r"(?<![\w.-])linkwise(?:\.\w+)+", page.read_text()):
         pkgutil.resolve_name(name)  # raises ImportError or AttributeError
+
+
+def test_the_page_of_the_benchmarks_describes_every_command_and_option():
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    parser = benchmarks.arguments.parser(benchmarks.COMMANDS)
+    for command in parser._subparsers._group_actions[0].choices.values():
+        assert f"`{command.prog}`" in page
+        section = page.split(f"## {command.prog}\n")[1].split("\n## ")[0]
+        for action in command._actions[1:]:  # after --help
+            assert f"`{action.option_strings[0]}" in section, (
+                f"{command.prog} {action.option_strings}"
+            )
