@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: install demo test check format bench clean
+.PHONY: install demo test slow check format bench clean
 
 install: $(READY)
 
@@ -15,14 +15,21 @@ $(READY): pyproject.toml
 demo: $(READY)
 	$(BIN)/linkwise demo --out demo
 
+# One process a core; each keeps BLAS to one thread, so that the processes do not compete.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(PYTEST) -m "not slow"
+
+# kills, large inputs, whole benchmarks: some minutes more
+slow: $(READY)
+	$(PYTEST) -m slow
 
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 format: $(READY)
 	$(BIN)/ruff format .

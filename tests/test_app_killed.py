@@ -71,6 +71,7 @@ def send(port, client, a, b, same):
         connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_no_acknowledged_answer_is_lost_and_none_is_doubled(tmp_path):
     data, project = str(tmp_path / "data.csv"), str(tmp_path / "data.linkwise")

@@ -194,6 +194,7 @@ def test_a_child_that_comes_to_grief_is_an_outcome(trouble, name, limit, fragmen
     assert fragment in failed
 
 
+@pytest.mark.slow
 def test_a_benchmark_from_end_to_end(trouble, tmp_path, capsys):
     chosen = {
         "graph_linked": CONTESTANTS["graph_linked"],
@@ -278,6 +279,7 @@ def test_an_interrupt_loses_nothing_and_leaves_the_old_report(tmp_path, monkeypa
 RUN = {"seconds": 2.0, "cpu": 3.0, "peak": 10**9, "warnings": [], "adjusted_rand": 0.5, "kept": 1.0}
 
 
+@pytest.mark.slow
 def test_large_data_stay_in_their_file(trouble, tmp_path, monkeypatch):
     monkeypatch.setattr(speed, "IN_FILE", 250)
     results = speed.run(Options(sizes=((300, 8),), repeats=3), tmp_path)

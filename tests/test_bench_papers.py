@@ -378,6 +378,7 @@ def small(folder, out, **options):
     return papers.run(Options(paper="csc", data=str(folder), quick=True, **options), out)
 
 
+@pytest.mark.slow
 def test_results_are_the_same_after_a_kill_and_on_more_processes(folder, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     results = small(folder, whole, jobs=2)

@@ -474,6 +474,7 @@ def line_of(text, first):
     raise AssertionError(f"no line {first}")
 
 
+@pytest.mark.slow
 def test_figures_do_not_depend_on_the_number_of_processes_or_on_a_pause(folder, tmp_path):
     known = entrants()
     chosen = {name: known[name] for name in ("CCSKL", "COPKMeans", "KMeans", FOREST)}
@@ -488,6 +489,7 @@ def test_figures_do_not_depend_on_the_number_of_processes_or_on_a_pause(folder, 
     assert without_seconds(quality.run(options._replace(jobs=1), parts, chosen)) == expected
 
 
+@pytest.mark.slow
 def test_what_was_cut_off_is_tried_again_with_a_longer_limit_only(trouble, folder, tmp_path):
     chosen = {"slow": Entrant(trouble.sleeps), "quick": Entrant(trouble.first)}
     run = {"folder": folder, "out": tmp_path / "out", "chosen": chosen, "sets": ("small",)}

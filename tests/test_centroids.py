@@ -65,7 +65,7 @@ def same(a, b):
     return adjusted_rand_index(a, b) == 1
 
 
-@parametrize_with_checks(VARIANTS)
+@parametrize_with_checks([model for model in VARIANTS if str(model) != f"{type(model).__name__}()"])
 def test_scikit_learns_contract(estimator, check):
     check(estimator)
 

@@ -530,6 +530,7 @@ def of(samples):
     )
 
 
+@pytest.mark.slow
 @given(data=of(SAMPLES), links=of(PAIRS), k=st.integers(1, 3), strict=st.booleans())
 @settings(max_examples=150)
 def test_no_bytes_give_a_traceback(data, links, k, strict, tmp_path_factory):
@@ -606,6 +607,7 @@ def test_what_a_fit_may_cost_is_said_beforehand(call, options, code, words, monk
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_long_fit_is_interrupted_without_a_trace(here):
     X = np.lib.format.open_memmap("X.npy", "w+", np.float32, (3_000_000, 16))
     X[:] = np.random.default_rng(0).standard_normal((1000, 16)).repeat(3000, axis=0)

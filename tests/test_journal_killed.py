@@ -97,6 +97,7 @@ def killed(path, kills, *, seed=0, planted=""):
     return json.loads(done.stdout), done.stderr
 
 
+@pytest.mark.slow
 def test_no_acknowledged_answer_is_lost_or_doubled_by_500_kills(tmp_path):
     found, err = killed(tmp_path / "p.linkwise", 500)
     assert err == ""

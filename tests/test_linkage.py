@@ -9,7 +9,6 @@ from scipy import sparse
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, InfeasibleConstraints, sample_pairs
 from linkwise.constraints.closure import components
@@ -19,11 +18,6 @@ from linkwise.partition.agglomerative import Witness
 
 LINKAGES = ["ward", "average", "complete", "single"]
 every_linkage = pytest.mark.parametrize("linkage", LINKAGES)
-
-
-@parametrize_with_checks([ConstrainedAgglomerative()])
-def test_scikit_learns_contract(estimator, check):
-    check(estimator)
 
 
 def distance(X, A, B, linkage):

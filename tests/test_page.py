@@ -548,6 +548,7 @@ def test_a_page_on_another_port_reaches_no_handler(site, monkeypatch):
     assert site.hub.state.n_events == 0
 
 
+@pytest.mark.slow
 def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
     blobs(tmp_path / "data.csv", 12)
     environ = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state"), "OMP_NUM_THREADS": "1"}
@@ -587,6 +588,7 @@ def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
         process.stdout.close()
 
 
+@pytest.mark.slow
 def test_two_hundred_thousand_points_are_drawn(browser, tmp_path):
     rng = np.random.default_rng(0)
     blobs(tmp_path / "data.csv")

@@ -267,6 +267,7 @@ def running(folder):
             process.kill()
 
 
+@pytest.mark.slow
 def test_a_killed_server_comes_back_with_all_strokes(browser, tmp_path):
     Image.fromarray(halves()).save(tmp_path / "two.png")
     with in_context(browser) as context:

@@ -332,6 +332,7 @@ def test_an_encoded_mask_is_small():
     assert len(encoded(np.ones((500, 500), dtype=np.uint8), ".png")) < 3000
 
 
+@pytest.mark.slow
 def test_a_photograph_of_twelve_megapixels(folder, capsys):
     rgb = np.empty((3000, 4000, 3), dtype=np.uint8)
     rgb[:] = np.linspace(60, 110, 4000)[None, :, None]

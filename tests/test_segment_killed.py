@@ -83,6 +83,7 @@ def some_command(rng, drawn):
     return "/api/stroke", {"colour": str(rng.randrange(1, 4)), "points": points, "width": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_no_acknowledged_stroke_is_lost_and_none_is_doubled(tmp_path):
     image, project = str(tmp_path / "a.png"), str(tmp_path / "a.linkwise")

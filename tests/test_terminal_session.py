@@ -102,6 +102,7 @@ def pair(screen, prefix):
     return int(found[1]), int(found[2])
 
 
+@pytest.mark.slow
 def test_an_expert_labels_digits_is_killed_twice_and_finishes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X, y = load_digits(return_X_y=True)
