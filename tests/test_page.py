@@ -141,10 +141,10 @@ def test_each_key_does_what_its_button_says(site):
     assert site.hub.state.counts == {"same": 1, "different": 1, "unsure": 1}
     page.keyboard.press("Control+z")
     answered(page, 2)
-    expect(page.locator("#before")).to_contain_text("You undid your answer “not sure”")
+    expect(page.locator("#before")).to_contain_text("You undid “not sure”")
     page.reload()
     answered(page, 2)
-    expect(page.locator("#before")).to_contain_text("You undid your answer “not sure”")
+    expect(page.locator("#before")).to_contain_text("You undid “not sure”")
     page.keyboard.press("Control+Shift+Z")
     answered(page, 3)
     page.locator("#undo").click()
@@ -580,7 +580,7 @@ def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
         answered(page, 2)
         page.keyboard.press("Control+z")
         answered(page, 1)
-        expect(page.locator("#before")).to_contain_text("You undid your answer “different”")
+        expect(page.locator("#before")).to_contain_text("You undid “different”")
     finally:
         context.close()
         process.send_signal(signal.SIGINT)

@@ -78,7 +78,7 @@ const showPair = whenChanged(
     $("why").textContent = question.why;
     $("before").hidden = !question.before;
     $("before").textContent = question.before
-      ? `You undid your answer “${ANSWERS[question.before]}”. Answer again, or redo it.`
+      ? `You undid “${ANSWERS[question.before]}”. Answer again or redo it.`
       : "";
     $("compare").replaceChildren(comparison(question));
   },
