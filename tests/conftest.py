@@ -42,3 +42,11 @@ def blobs():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from benchmarks.page.browser import SOFTWARE_GL, started
+
+    with started(*SOFTWARE_GL, timeout=120_000) as found:  # a busy machine takes its time
+        yield found

@@ -16,14 +16,11 @@ import numpy as np
 import pytest
 
 pytest.importorskip("playwright.sync_api")
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
 
-import uvicorn
 from app_parts import InThread, blobs, settings
+from browser_parts import needs_chromium, serving, watch
 from playwright import sync_api
 
-from benchmarks.page.browser import SOFTWARE_GL, chromium, started
 from linkwise.app import routes
 from linkwise.app.hub import Hub
 from linkwise.app.messages import Suspects
@@ -32,15 +29,9 @@ from linkwise.app.security import Door
 from linkwise.app.server import application, life_of, listen
 from linkwise.labelling.project import open_project
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium")
+pytestmark = needs_chromium
 expect = sync_api.expect
 expect.set_options(timeout=60_000)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with started(*SOFTWARE_GL) as found:
-        yield found
 
 
 class Site:
@@ -51,19 +42,9 @@ class Site:
         self.context = browser.new_context(viewport={"width": 1280, "height": 860})
         self.context.set_default_timeout(60_000)
 
-    def watch(self, page):
-        page.on("console", lambda m: m.type == "error" and self.faults.append(m.text))
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
-        page.on("dialog", lambda dialog: self.faults.append(f"dialog {dialog.message}"))
-        page.on("request", self.asked)
-
-    def asked(self, request):
-        if not request.url.startswith((self.door.url("/"), "blob:")):
-            self.faults.append(f"foreign {request.url}")
-
     def open(self, path="/"):
         page = self.context.new_page()
-        self.watch(page)
+        watch(page, self.faults, self.door.url("/"))
         if not self.context.cookies():
             page.goto(self.door.url(self.door.launch_path))
         if path != "/" or "start" in page.url or page.url == "about:blank":
@@ -82,21 +63,12 @@ def served(browser, data, *, worker=InThread, **given):
     with journal:
         hub = Hub(items, journal, data=str(data), k=given.get("k"), worker=worker)
         app = application(label_routes(hub), door, files=FILES, lifespan=life_of(hub))
-        config = uvicorn.Config(
-            app, log_level="critical", timeout_graceful_shutdown=1, lifespan="on"
-        )
-        server = uvicorn.Server(config)
-        server.install_signal_handlers = lambda: None
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
-        thread.start()
         site = Site(hub, door, browser)
-        try:
-            yield site
-        finally:
-            site.context.close()
-            server.should_exit = True
-            thread.join(20)
-            sock.close()
+        with serving(app, sock):
+            try:
+                yield site
+            finally:
+                site.context.close()
     assert site.faults == []
 
 

@@ -6,29 +6,25 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 pytest.importorskip("PIL")
 pytest.importorskip("playwright.sync_api")
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
 
-import uvicorn
 from app_parts import KEY
+from browser_parts import needs_chromium, serving, watch
 from PIL import Image
 from playwright import sync_api
 
-from benchmarks.page.browser import chromium, started
 from linkwise.app.security import Door
 from linkwise.app.segment_routes import Easel, segment_routes
 from linkwise.app.server import application, life_of, listen
 from linkwise.journal import read_project
 from linkwise.segment.project import open_project
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason="no Chromium")
+pytestmark = needs_chromium
 expect = sync_api.expect
 WAIT = 60_000
 HOSTILE = '<img src=x onerror=alert(1)> "\u202e;.png'
@@ -41,26 +37,13 @@ def halves():
     return np.clip(rgb + rng.normal(0, 8, rgb.shape), 0, 255).astype(np.uint8)
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with started("--disable-gpu", timeout=2 * WAIT) as found:
-        yield found
-
-
 class Tab:
     """A page in a browser, drawn on as by hand; what goes wrong on it is kept."""
 
     def __init__(self, context, address):
         self.page, self.faults = context.new_page(), []
-        self.page.on("console", lambda m: m.type == "error" and self.faults.append(m.text))
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.faults.append(f"dialog {dialog.message}"))
-        self.page.on("request", self.asked)
+        watch(self.page, self.faults, "http://127.0.0.1:")
         self.page.goto(address, timeout=WAIT)
-
-    def asked(self, request):
-        if not request.url.startswith(("http://127.0.0.1:", "blob:")):
-            self.faults.append(f"foreign {request.url}")
 
     def __getitem__(self, name):
         return self.page.locator(f"#{name}")
@@ -112,26 +95,18 @@ def served(browser, folder, name="two.png"):
     with journal, in_context(browser) as context:
         easel = Easel(rgb, journal, name=name, settings=settings)
         app = application(segment_routes(easel), door, lifespan=life_of(easel))
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1, lifespan="on")
-        )
-        server.install_signal_handlers = lambda: None
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
-        thread.start()
         tabs: list = []
 
         def open_tab():
             tabs.append(Tab(context, door.url("/" if tabs else door.launch_path)))
             return tabs[-1]
 
-        try:
-            yield open_tab
-        finally:
-            for tab in tabs:
-                tab.page.close()
-            server.should_exit = True
-            thread.join(20)
-            sock.close()
+        with serving(app, sock):
+            try:
+                yield open_tab
+            finally:
+                for tab in tabs:
+                    tab.page.close()
     assert [fault for tab in tabs for fault in tab.faults] == []
 
 
