@@ -295,7 +295,7 @@ def test_tables_go_out_and_come_back(stub, tmp_path):
         ]
     )
     reply = stub.post("/api/import?name=../../l.csv", links, kind="application/octet-stream")
-    assert "1 event(s) added" in reply.json()["said"]
+    assert "1 event added" in reply.json()["said"]
     assert reply.json()["links"] == 4
     bad = stub.post("/api/import?name=bad.csv", b"a,b\n1", kind="application/octet-stream")
     assert bad.status == 400

@@ -84,15 +84,15 @@ def test_every_format_gives_the_same_labels(call):
     Path("rows.jsonl").write_text(
         '{"a": 0, "b": 3, "kind": "must"}\n{"a": 0, "b": 1, "kind": "cannot"}\n'
     )
-    _, expected, _ = call("fit data.csv -k 3 --columns x,y --links rows.csv")
+    _, expected, _ = call("fit data.csv -k 3 --id none --columns x,y --links rows.csv")
     assert len(table(expected)) == 30
     for line in (
-        "fit data.tsv -k 3 --columns 1,2 --links rows.csv",
+        "fit data.tsv -k 3 --id none --columns 1,2 --links rows.csv",
         "fit data.npy -k 3 --links rows.jsonl",
         "fit data.npz -k 3 --links rows.csv -o -",
     ):
         assert call(line)[:2] == (0, expected)
-    assert call("fit - -k 3 --columns x,y --links rows.csv", DATA.encode())[1] == expected
+    assert call("fit - -k 3 --id none --columns x,y --links rows.csv", DATA.encode())[1] == expected
     for name in ("rows.csv", "rows.jsonl"):
         links = Path(name).read_bytes()
         assert call("fit data.npy -k 3 --links -", links)[1] == expected
@@ -112,7 +112,7 @@ def test_every_method_fits_and_is_repeatable(call, method):
 def test_standardize_makes_the_unit_of_a_column_irrelevant(call):
     rows = [line.split(",") for line in DATA.splitlines()[1:]]
     Path("scaled.csv").write_text("".join(f"{a},{float(x) * 1024},{y}\n" for a, x, y in rows))
-    expected = call("fit data.csv -k 3 --columns 1,2 --standardize")[1]
+    expected = call("fit data.csv -k 3 --id none --columns 1,2 --standardize")[1]
     assert call("fit scaled.csv -k 3 --columns 1,2 --standardize")[1] == expected
 
 
@@ -179,7 +179,7 @@ def test_a_contradiction_is_dropped_and_told(call):
     [
         (CONTRADICTION, 3, f"the links cannot all hold in 3 clusters: {CONFLICT}"),
         (LINKS + "000,002,cannot\n", 2, "the links cannot all hold in 2 clusters"),
-        ("000,001,cannot\n", 1, "in 1 clusters: 000 cannot be with 001"),
+        ("000,001,cannot\n", 1, "in 1 cluster: 000 cannot be with 001"),
     ],
 )
 def test_strict_refuses_links_that_cannot_all_hold(call, links, k, fragment):
@@ -192,6 +192,26 @@ def test_strict_refuses_links_that_cannot_all_hold(call, links, k, fragment):
     assert not Path("labels.csv").exists()
     assert call(f"check links.csv --strict -k {k}")[0] == 4
     assert call(f"check links.csv -k {k}")[0] == 0
+
+
+@pytest.mark.parametrize("method", ["cop-kmeans", "agglomerative"])
+@pytest.mark.parametrize(
+    ("links", "k", "fragment"),
+    [
+        (CONTRADICTION, 3, f"the links cannot all hold in 3 clusters: {CONFLICT}"),
+        (LINKS + "000,002,cannot\n", 2, "the links cannot all hold in 2 clusters: "),
+    ],
+)
+def test_hard_methods_refuse_links_that_cannot_all_hold(call, method, links, k, fragment):
+    Path("links.csv").write_text(links)
+    line = f"fit data.csv --id id --links links.csv -o labels.csv -k {k} --method {method}"
+    code, out, err = call(line)
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert err.startswith("linkwise: error: links.csv: ")
+    assert fragment in err
+    assert f"or choose another --method: {method} keeps all links" in err
+    assert not Path("labels.csv").exists()
+    assert "choose another" not in call(f"{line} --strict")[2]
 
 
 def test_strict_lets_through_what_can_hold(call):
@@ -213,16 +233,25 @@ BAD = {
     "fit empty.csv -k 2": (3, "empty.csv is empty"),
     "fit latin.csv -k 2": (3, "latin.csv, line 1: not UTF-8"),
     "fit twice.csv -k 2 --id-column 0": (3, "twice.csv, line 2: the id 'a' stands on line 1"),
-    "fit one.csv -k 1": (3, "one.csv has 1 row(s), too few"),
+    "fit one.csv -k 1": (3, "one.csv has 1 row; clustering needs at least 2"),
     "fit bad.npy -k 2": (3, "bad.npy: not a readable .npy or .npz file"),
     "fit bad.npz -k 2": (3, "bad.npz: not a readable .npy or .npz file"),
     "fit pickle.npy -k 2": (3, "pickle.npy: not a readable .npy or .npz file"),
     "fit data.csv -k 2 --columns z": (3, "data.csv: no column 'z'"),
     "fit data.csv -k 2 --id-column z": (3, "data.csv: no column 'z'"),
-    "fit data.csv -k 31 --id-column id": (3, "30 row(s), too few for 31 clusters"),
-    "fit data.csv -k 2 --columns x --links links.csv": (3, "'000' is not a row number of data.csv"),
-    "fit data.csv -k 2 --columns x --links far.csv": (3, "link 0, 30: 30 is not a row number"),
-    "fit data.csv -k 2 --columns x --links text.jsonl": (3, "'1' is not a row number"),
+    "fit data.csv -k 31 --id-column id": (
+        3,
+        "data.csv has 30 rows, too few for 31 clusters; -k is at most 30",
+    ),
+    "fit data.csv -k 2 --id none --columns x --links links.csv": (
+        3,
+        "'000' is not a row number of data.csv",
+    ),
+    "fit data.csv -k 2 --id none --columns x --links far.csv": (
+        3,
+        "link 0, 30: 30 is not a row number",
+    ),
+    "fit data.csv -k 2 --id none --columns x --links text.jsonl": (3, "'1' is not a row number"),
     "fit data.csv -k 2 --id-column id --links far.csv": (3, "0 is not an id in data.csv"),
     "fit data.csv -k 2 --id-column id --links self.csv": (3, "self.csv, line 1: 0 is paired"),
     "fit data.csv -k 2 --id-column id --links mixed.jsonl": (3, "mixed.jsonl"),
@@ -231,10 +260,10 @@ BAD = {
     "fit data.csv -k 2 --id-column id -o none/a.csv": (3, "its folder does not exist"),
     "fit data.csv -k 2 --id-column id -o folder.csv": (3, "folder.csv is a folder"),
     "fit data.csv -k 2 --id-column id -o links.csv": (2, "links.csv exists; --force overwrites"),
-    "fit data.csv -k 2 --id-column id -o data.csv --force": (2, "-o data.csv is what is read"),
+    "fit data.csv -k 2 --id-column id -o data.csv --force": (2, "-o data.csv is an input"),
     "fit data.csv -k 2 --id-column id -o a.txt": (2, "expected a name that ends in .csv"),
-    "fit data.csv -k 2 --id-column id --json": (2, "--json needs stdout for itself"),
-    "fit data.csv -k 2 --id-column id --json -o -": (2, "--json needs stdout for itself"),
+    "fit data.csv -k 2 --id-column id --json": (2, "--json prints to stdout"),
+    "fit data.csv -k 2 --id-column id --json -o -": (2, "--json prints to stdout"),
     "fit - --links - -k 2": (2, "both -"),
     "fit data.csv -k 0": (2, "argument -k: expected a whole number >= 1, got '0'"),
     "fit data.csv -k two": (2, "argument -k: expected a whole number"),
@@ -251,8 +280,8 @@ BAD = {
     "check none.csv": (3, "none.csv: no such file"),
     "check empty.csv": (3, "empty.csv is empty"),
     "check - --data -": (2, "both -"),
-    "check links.csv --id-column id": (2, "tell how to read --data"),
-    "check links.csv --data data.csv --columns x": (3, "is not a row number of data.csv"),
+    "check links.csv --id-column id": (2, "say how to read --data"),
+    "check links.csv --data data.csv --id none --columns x": (3, "is not a row number of data.csv"),
     "check far.csv --data data.csv --id-column id": (3, "is not an id in data.csv"),
     "": (2, "required: COMMAND"),
     "magic": (2, "invalid choice: 'magic'"),
@@ -292,6 +321,47 @@ def test_a_mistake_is_one_line_and_writes_nothing(call, here, line):
     assert before == {path: path.is_dir() or path.read_bytes() for path in here.iterdir()}
 
 
+NOTE = (
+    "linkwise: note: data.csv: the column 'id' is used as ids and not clustered by; --id none "
+    "turns this off\n"
+)
+
+
+def test_a_column_of_ids_is_found_and_told(call):
+    line = "fit data.csv -k 3 --links links.csv --method pck-means"
+    code, expected, err = call(f"{line} --id id")
+    assert (code, NOTE in err) == (0, False)
+    code, out, err = call(line)
+    assert (code, out, err.startswith(NOTE)) == (0, expected, True)
+    assert call(f"{line} --quiet") == (0, expected, "")
+    assert call("check links.csv --data data.csv")[2] == NOTE
+    rows = call("fit data.csv -k 3 --id none --columns x,y --method pck-means")[1]
+    assert rows.startswith("row,label\n")
+
+
+@pytest.mark.parametrize(
+    ("links", "words"),
+    [
+        (
+            "0,3,must\n",
+            "0 is not an id in data.csv; did you mean '000'? Ids are those of the column 'id'; "
+            "with --id none links name row numbers (2 unknown ids in all)",
+        ),
+        ("000, 003,must\n", "' 003' is not an id in data.csv; did you mean '003'?"),
+        ("000,zzz,must\n", "'zzz' is not an id in data.csv; correct the link, or remove it"),
+    ],
+)
+def test_an_id_that_is_nearly_right_is_pointed_out(call, links, words):
+    Path("links.csv").write_text(links)
+    for line in ("fit data.csv -k 3 --links links.csv", "check links.csv --data data.csv"):
+        code, out, err = call(line)
+        assert (code, out, err.count("\n")) == (3, "", 1)
+        assert words in err
+    _, _, err = call("fit data.csv -k 3 --id id --links links.csv")
+    assert "is not an id in data.csv" in err
+    assert "Ids are those of" not in err
+
+
 def test_force_overwrites_the_output(call):
     Path("labels.csv").write_text("old")
     line = "fit data.csv -k 2 --id-column id -o labels.csv"
@@ -311,7 +381,7 @@ def test_no_command_overwrites_a_project_or_its_data(call, here):
         ("export data.linkwise --force -o data.csv", "data.csv is the data of the project data.l"),
         (f"{fit} data.csv", "data.csv is the data of the project"),
         ("export data.linkwise --force --labels copy.csv -o data.csv", "is the data of the proj"),
-        ("export data.linkwise --force -o data.linkwise", "-o data.linkwise is what is read"),
+        ("export data.linkwise --force -o data.linkwise", "-o data.linkwise is an input"),
     ):
         code, out, err = call(line)
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -336,7 +406,7 @@ def test_the_summary_names_the_first_links_not_kept(call):
 
 def test_warnings_are_one_line_each(call):
     Path("links.csv").write_text("".join(f"0,{i},cannot\n" for i in range(1, 9)))
-    line = "fit data.csv -k 11 --columns x,y --links links.csv --method signed --quiet"
+    line = "fit data.csv -k 11 --id none --columns x,y --links links.csv --method signed --quiet"
     code, _, err = call(line)
     assert code == 0
     assert err.startswith("linkwise: warning: 11 clusters and mostly cannot-links (8 of 8)")

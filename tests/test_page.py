@@ -239,7 +239,9 @@ def test_tables_go_out_and_come_back(site, tmp_path):
     rows = "r00,r03,must\nr00,r01,cannot\n"
     (tmp_path / "more.csv").write_text(f"id_a,id_b,kind\n{rows}")
     page.locator("#import").set_input_files(tmp_path / "more.csv")
-    expect(page.locator("#said")).to_contain_text("more.csv: 1 event(s) added; 2 links count now")
+    expect(page.locator("#said")).to_contain_text(
+        "more.csv: 1 event added; the project has 2 links now"
+    )
     expect(page.locator("#kept")).to_have_text("100% of 2 links kept")
     (tmp_path / "bad.csv").write_text("id_a,id_b,kind\nr00,nobody,must\n")
     page.locator("#file-menu summary").click()

@@ -259,7 +259,7 @@ def test_a_mask_without_strokes(folder, capsys):
         (["halves.png", "--strokes", "none.json", "-o", "m.png"], 3, "no such file"),
         (["halves.png", "--project", "none.linkwise", "-o", "m.png"], 3, "no such file"),
         (["none.png", "-o", "m.png"], 3, "no such file"),
-        (["halves.png", "-o", "halves.png"], 2, "is what is read"),
+        (["halves.png", "-o", "halves.png"], 2, "is an input of this command"),
         (["halves.png", "--regions", "0", "-o", "m.png"], 2, "1..255"),
     ],
 )

@@ -159,6 +159,68 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
             look(str(tmp_path / name))
 
 
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("id", "1 2 3"),
+        ("ID", "a b c"),
+        ("sample_id", "007 7 8"),
+        ("Sample Id", "1.0 2.0 3.0"),
+        ("PassengerId", "1 2 3"),
+        ("index", "0 1 2"),
+        ("KEY", "x y 3"),
+        ("", "0 1 2"),  # as pandas writes an index
+        ("Unnamed: 0", "0 1 2"),  # and what it calls one that it has read
+    ],
+)
+def test_what_is_plainly_an_id_names_the_rows(save, header, cells):
+    ids = cells.split()
+    path = save(f"{header},x\n" + "".join(f"{name},{i}\n" for i, name in enumerate(ids)))
+    points = read_points(path)
+    assert (points.ids, points.recognised) == (ids, header)
+    assert_array_equal(points.X, [[0], [1], [2]])
+    asked = read_points(path, id_column=header)
+    assert (asked.ids, asked.recognised) == (ids, None)
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("id", "1 2 2"),  # what a row belongs to
+        ("id", "1.5 2.5 3"),
+        ("grid", "1 2 3"),
+        ("paid", "1 2 3"),
+        ("heat_index", "1 2 3"),
+        ("x", "1 2 3"),
+        ("", "0.5 1.5 2.5"),
+    ],
+)
+def test_what_is_not_plainly_an_id_is_clustered_by(save, header, cells):
+    path = save(f"{header},y\n" + "".join(f"{cell},0\n" for cell in cells.split()))
+    points = read_points(path)
+    assert (points.ids, points.recognised) == (None, None)
+    assert_array_equal(points.X[:, 0], [float(cell) for cell in cells.split()])
+
+
+def test_a_column_called_id_goes_before_other_ids(save):
+    path = save("batch_id,id,x\n1,a,0\n2,b,1\n", "points.csv")
+    assert read_points(path, columns=["x"]).recognised == "id"
+    assert read_points(save("batch_id,ID,x\n1,1,0\n2,1,1\n")).recognised == "batch_id"
+
+
+def test_ids_are_not_recognised_where_the_user_says_otherwise(save):
+    path = save("id,x\n5,1\n6,2\n")
+    assert_array_equal(read_points(path, id_column="none").X, [[5, 1], [6, 2]])
+    assert_array_equal(read_points(path, columns=["id", "x"]).X, [[5, 1], [6, 2]])
+    assert read_points(path, columns=["0"]).ids is None
+    assert read_points(path, columns=["x"]).ids == ["5", "6"]
+    assert read_points(save("id\n5\n6\n")).ids is None  # what else would be clustered by
+    named = save({"X": np.eye(2), "id": ["a", "b"]}, "y.npz")
+    assert read_points(named).recognised == "id"
+    assert read_points(named, id_column="none").ids is None
+    assert read_points(save(np.eye(2), "x.npy"), id_column="none").ids is None
+
+
 def test_an_empty_id_is_refused(save):
     with pytest.raises(ValueError, match="line 1: the id is empty"):
         read_points(save(",1\nb,2\n"), id_column="0")

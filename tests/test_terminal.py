@@ -264,8 +264,43 @@ def test_wrong_command_lines_are_refused(call):
     assert "column of a .csv" in call("label data.npz --text x --terminal")[2]
 
 
+def test_what_is_plainly_an_id_names_the_rows_and_is_kept(call):
+    line = "label data.csv -k 3 --terminal"
+    assert "the column 'id' is used as ids" in "".join(call(line, "s\nq\n")[1].split("\n"))
+    (answer,) = answers()
+    assert {answer[0][0], answer[1][0]} == {"r"}
+    assert read_project("data.linkwise").settings["id_column"] == "id"
+    assert "is used as ids" not in call(line, "q\n")[1]  # once
+    for further in (
+        "export data.linkwise --labels data.csv",
+        "fit data.csv --columns x,y --links data.linkwise",
+    ):
+        assert call(f"{further} -o labels.csv --force")[0] == 0
+        assert Path("labels.csv").read_text().startswith("id,label")
+    code, _, err = call("label data.csv --id none --terminal", "q\n")
+    assert (code, "names rows by the column 'id'; leave --id out" in err) == (3, True)
+
+
+def test_a_project_by_row_number_stays_so_though_the_data_have_ids(call):
+    assert call("label data.csv --id none --columns x,y -k 3 --terminal", "s\nq\n")[0] == 0
+    with contextlib.closing(sqlite3.connect("data.linkwise")) as db, db:
+        db.execute("DELETE FROM project WHERE key = 'id_column'")  # as earlier versions wrote it
+    for line in ("label data.csv --terminal", "label data.csv --id none --terminal"):
+        assert call(line, "d\nq\n")[0] == 0
+    assert len(answers()) == 3
+    assert all(isinstance(a, int) for a, *_ in answers())
+    for further in (
+        "export data.linkwise --labels data.csv",
+        "fit data.csv --columns x,y --links data.linkwise",
+    ):
+        assert call(f"{further} -o labels.csv --force")[0] == 0
+        assert Path("labels.csv").read_text().startswith("row,label")
+    code, _, err = call("label data.csv --id id --terminal", "q\n")
+    assert (code, "names rows by row number; leave --id out" in err) == (3, True)
+
+
 def test_a_project_without_answers_takes_other_options_and_other_rows(call):
-    assert call("label data.csv --columns x,y --terminal", "q\n")[0] == 0  # --id forgotten
+    assert call("label data.csv --id none --columns x,y --terminal", "q\n")[0] == 0
     Path("links.csv").write_text("id_a,id_b,kind\nr00,r01,cannot\n")
     code, _, err = call("label data.csv --import links.csv")
     assert (code, "links.csv: 'r00' is not a row number" in err) == (3, True)
@@ -349,7 +384,7 @@ def test_back_goes_to_any_depth_also_after_a_restart(call):
 def test_back_takes_back_what_was_imported_too(call):
     Path("links.csv").write_text("id_a,id_b,kind\nr00,r03,must\nr00,r01,cannot\n")
     code, _, err = call("label data.csv --id id --columns x,y -k 3 --import links.csv")
-    assert (code, err) == (0, "links.csv: 1 event(s) added; 2 links count now\n")
+    assert (code, err) == (0, "links.csv: 1 event added; the project has 2 links now\n")
     assert "nothing new" in call("label data.csv --import links.csv")[2]
     out = call("label data.csv --terminal", "s\nb\nb\nq\n")[1]
     assert "Taken back: link, imported from links.csv." in out
@@ -466,6 +501,8 @@ def test_fit_never_applies_row_numbers_to_other_rows(call):
     assert "has answers about X.npy as it was (30 rows" in err
     np.savez("X.npz", X=np.load("X.npy"), id=np.arange(30))
     code, _, err = call("fit X.npz -k 2 --links X.linkwise -o labels.csv --force")
+    assert (code, "has answers about X.npy" in err) == (3, True)
+    code, _, err = call("fit X.npz -k 2 --id id --links X.linkwise -o labels.csv --force")
     assert (code, "names rows by row number" in err) == (3, True)
     code, _, err = call("fit - -k 2 --links X.linkwise -o labels.csv --force", "1,2\n3,4\n")
     assert (code, "names rows by number, of X.npy; name that file" in err) == (3, True)
@@ -482,7 +519,7 @@ def test_a_saved_model_is_not_a_project(call):
 def test_exports_come_back(call):
     call(LABEL, "s\nd\nu\nd\nb\nq\n")
     assert call("export data.linkwise -o links.csv") == (
-        0, "", "links.csv: 2 links; 1 answer(s) unsure are in the log alone, --log\n"
+        0, "", "links.csv: 2 links; 1 answer \"unsure\": only in the log, --log\n"
     )  # fmt: skip
     assert call("export data.linkwise --log -o log.jsonl")[2] == "log.jsonl: 5 events\n"
     code, _, err = call("export data.linkwise -o links.csv")

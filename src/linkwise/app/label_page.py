@@ -6,6 +6,7 @@ import sys
 from linkwise.app.security import check_host
 from linkwise.app.server import need_starlette, serve
 from linkwise.labelling.project import open_project
+from linkwise.tables.ids import recognised_note
 
 
 def label_in_browser(data, path, settings, *, host=None, port=None, token=None, browser=True):
@@ -16,6 +17,8 @@ def label_in_browser(data, path, settings, *, host=None, port=None, token=None, 
     from linkwise.app.routes import FILES, label_routes
 
     items, journal = open_project(data, path, settings, least=1)
+    if items.recognised is not None:
+        print(recognised_note(data, items.recognised), file=sys.stderr)
     with journal:
         hub = Hub(items, journal, data=data, k=settings["k"], seed=settings["seed"] or 0)
         code = serve(

@@ -54,7 +54,8 @@ def parser():
             "--id-column",
             "--id",
             metavar="C",
-            help="column of ids, by name or number; links name them",
+            help="column of ids, which links name; by name or number, or none for row numbers; "
+            "default: a column that is plainly one of ids",
         )
         add(
             "--columns",

@@ -1,16 +1,18 @@
-"""The command that judges links."""
+"""The command that checks links."""
 
 import json
+from argparse import Namespace
 
+from linkwise._wording import counted
 from linkwise.cli.fit import as_dict
 from linkwise.cli.inputs import read_both
 from linkwise.cli.output import UsageError
 
 
-def check(args):
-    """Say what links imply, and whether they can all hold."""
+def check(args: Namespace) -> int:
+    """Tell what links imply, and whether they can all hold."""
     if args.data is None and (args.id_column or args.columns):
-        raise UsageError("--id-column and --columns tell how to read --data; name it too")
+        raise UsageError("--id-column and --columns say how to read --data; name it too")
     _, links = read_both(args)
     from linkwise.constraints.conflicts import explain
 
@@ -35,17 +37,17 @@ def check(args):
 
 
 def findings(report, k):
-    """Return what was found about links in words."""
+    """Return a report on links in words."""
     lines = [
         "links: {pairs} (must {must}, cannot {cannot}, repeated {repeated}), points: {points}",
         "groups joined by must-links: {groups}, largest: {largest_group}, "
         "pairs of groups apart: {groups_apart}",
     ]
-    within = "" if k is None else f" in {k} clusters"
+    within = "" if k is None else f" in {counted(k, 'cluster')}"
     if report["conflict"] is not None:
         lines.append("cannot all hold{within}: {conflict}")
         if report["contradicted"]:
-            lines.append("contradicted cannot-links, left out by fit: {contradicted}")
+            lines.append("cannot-links that contradict must-links: {contradicted}")
     elif k is None or k <= 2:
         lines.append("all can hold{within}")
     else:

@@ -3,10 +3,13 @@
 import json
 import sys
 import time
+from argparse import Namespace
 
+from linkwise._wording import counted
 from linkwise.cli.inputs import (
     check_output_arguments,
     labels_file,
+    name_of,
     read_both,
     streams,
     weighed_for,
@@ -15,34 +18,23 @@ from linkwise.cli.methods import method_class
 from linkwise.cli.output import UsageError, write_bytes
 from linkwise.exceptions import InfeasibleConstraints
 
-SHOWN = 5  # violations in a summary
-LIKELY = 0.5  # probability from which on a link is called wrong
+SHOWN = 5  # violations in a summary; --json lists all
+LIKELY = 0.5  # a link is called wrong if that is more likely than not
 
 
-def fit(args):
+def fit(args: Namespace) -> int:
     """Cluster the points of a file."""
     check_output_arguments(args)
     complete(args)
     points, links = read_both(args)
     from linkwise.constraints import Constraints
-    from linkwise.constraints.conflicts import explain
     from linkwise.tables import label_bytes, write_labels
 
-    X, ids = points
+    X, ids = points.X, points.ids
     links = links or Constraints()
-    if len(X) < max(args.k or 2, 2):
-        raise ValueError(
-            f"{args.data} has {len(X)} row(s), too few for {args.k or 2} clusters; -k is at most "
-            "the number of rows, and one row is no clustering"
-        )
-    if args.strict and (conflict := links.conflict(args.k)) is not None:
-        where = "" if args.k is None else f" in {args.k} clusters"
-        raise InfeasibleConstraints(
-            f"{args.links}: the links cannot all hold{where}: {explain(conflict)}; "
-            "correct or remove one of them",
-            conflict,
-        )
+    check_rows(args, len(X))
     model = make_model(args)
+    check_feasible(args, links, hard=model._traits.hard)
     links = weighed_for(model, links, args)
     started = time.perf_counter()
     if args.standardize:
@@ -70,8 +62,38 @@ def fit(args):
     return 0
 
 
+def check_rows(args, n):
+    """Refuse data with fewer rows than clusters, or with one row."""
+    rows = f"{name_of(args.data)} has {counted(n, 'row')}"
+    if n < 2:
+        raise ValueError(f"{rows}; clustering needs at least 2")
+    if args.k is not None and n < args.k:
+        raise ValueError(f"{rows}, too few for {args.k:,} clusters; -k is at most {n:,}")
+
+
+def check_feasible(args, links, *, hard):
+    """Raise InfeasibleConstraints if links that must all hold cannot: --strict, or a hard method.
+
+    Links that pass may still need more than K clusters; the method finds out.
+    """
+    if not (args.strict or hard):
+        return
+    from linkwise.constraints.conflicts import explain
+
+    conflict = links.conflict(args.k)
+    if conflict is None:
+        return
+    where = "" if args.k is None else f" in {counted(args.k, 'cluster')}"
+    remedy = "" if args.strict else f", or choose another --method: {args.method} keeps all links"
+    raise InfeasibleConstraints(
+        f"{name_of(args.links)}: the links cannot all hold{where}: {explain(conflict)}; "
+        f"correct or remove one of them{remedy}",
+        conflict,
+    )
+
+
 def complete(args):
-    """Fill in what the command line leaves open, and refuse what does not go together."""
+    """Fill in the method if none is named, and refuse options that do not go together."""
     if args.method is None:
         args.method = "ccskl" if args.affinity or args.anchors else "link-clustering"
     if args.k is None and args.method != "link-clustering":
@@ -80,7 +102,7 @@ def complete(args):
         )
     for flag, given in (("--effort", args.effort), ("--explain", args.explain)):
         if given and args.method != "link-clustering":
-            raise UsageError(f"{flag} is for link-clustering; {args.method} has none")
+            raise UsageError(f"{flag} is for link-clustering, not for {args.method}")
     if args.effort is not None and args.effort not in ("fast", "balanced", "thorough"):
         if not (args.effort.isdecimal() and int(args.effort) > 0):
             raise UsageError(
@@ -93,7 +115,7 @@ def make_model(args):
     """Return the estimator that the command line describes."""
     method = method_class(args.method)
     options = {
-        "on_conflict": "drop",
+        "on_conflict": "raise" if method._traits.hard else "drop",
         "random_state": args.seed,
         "respect": "hard" if args.strict else "soft",
         "effort": args.effort or "balanced",
@@ -104,7 +126,7 @@ def make_model(args):
     if affinity is None:
         return method(args.k, **options)
     if "affinity_params" not in known:
-        raise UsageError(f"--affinity is for spectral methods; {args.method} has none")
+        raise UsageError(f"--affinity is for spectral methods, not for {args.method}")
     if args.anchors and affinity != "anchors":
         raise UsageError(f"--anchors goes with --affinity anchors, not {affinity}")
     params = {"n_anchors": args.anchors} if args.anchors else None
@@ -118,7 +140,7 @@ def as_dict(pair, name):
 
 
 def outcome(model, labels, links, ids, args):
-    """Return what came of a fit: sizes, links kept and not kept, links that are likely wrong."""
+    """Return the outcome of a fit: sizes, links kept and not kept, links that are likely wrong."""
     import numpy as np
 
     k, name = getattr(model, "n_clusters_", args.k), int if ids is None else str

@@ -2,17 +2,21 @@
 
 import os
 import sys
+import tempfile
+from argparse import Namespace
+from pathlib import Path
 
-from linkwise.cli.output import UsageError
+from linkwise.cli.inputs import refuse_inputs
+from linkwise.cli.output import UsageError, say, write_bytes
 
 
-def label(args):
+def label(args: Namespace) -> int:
     """Ask about pairs of rows and keep the answers."""
     from linkwise.journal import default_project
     from linkwise.labelling.project import KEPT, import_table, open_project, settings_of
 
     if args.data == "-":
-        raise UsageError("DATA is -, but standard input is where answers come from; name a file")
+        raise UsageError("DATA is -, but answers come from standard input; name a file")
     if args.terminal and (args.host or args.port or args.token or not args.browser):
         raise UsageError("--host, --port, --token, --no-browser are for the page, not --terminal")
     project = args.project or default_project(args.data)
@@ -28,34 +32,43 @@ def label(args):
         return label_in_browser(args.data, project, settings, browser=args.browser, **where)
     items, journal = open_project(args.data, project, settings)
     with journal:
+        if items.recognised is not None:
+            from linkwise.tables.ids import recognised_note
+
+            say("note", recognised_note(args.data, items.recognised))
         print(import_table(args.table, items, journal), file=sys.stderr)
     return 0
 
 
-def export(args):
+def export(args: Namespace) -> int:
     """Write the links, the labels or the log of a project to a table."""
     from linkwise.journal.exports import check_format
     from linkwise.labelling.project import export as write
     from linkwise.tables import check_output
 
-    if os.path.realpath(args.output) in (
-        os.path.realpath(p) for p in (args.project, args.labels) if p
-    ):
-        raise UsageError(f"-o {args.output} is what is read; name another file")
-    check_format(args.output)
-    check_output(args.output, force=args.force, projects=[args.project])
-    print(write(args.project, args.output, labels_of=args.labels, log=args.log), file=sys.stderr)
+    what = {"labels_of": args.labels, "log": args.log}
+    if args.output == "-":
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder, "table.csv")
+            told = write(args.project, table, **what)
+            write_bytes(table.read_bytes())
+    else:
+        refuse_inputs(args.output, args.project, args.labels)
+        check_format(args.output)
+        check_output(args.output, force=args.force, projects=[args.project])
+        told = write(args.project, args.output, **what)
+    print(f"{'stdout' if args.output == '-' else args.output}: {told}", file=sys.stderr)
     return 0
 
 
-def segment(args):
+def segment(args: Namespace) -> int:
     """Cut a picture into regions by strokes drawn on it."""
     from linkwise.journal import default_project
     from linkwise.segment.project import KEPT, segment_file, settings_of
 
     project = args.project or default_project(args.image)
     if args.output is None and args.strokes is not None:
-        raise UsageError("--strokes needs -o FILE, where the mask goes; without both a page opens")
+        raise UsageError("--strokes needs -o FILE for the mask; without both, a page opens")
     if args.strokes is not None and args.project is not None:
         raise UsageError("strokes come from --strokes or from --project; name one of them")
     given = {name: getattr(args, name) for name in KEPT}
@@ -79,9 +92,7 @@ def write_regions(args, write, project, settings):
     from linkwise.segment.masks import check_format
     from linkwise.tables import check_output
 
-    read = [os.path.realpath(p) for p in (args.image, args.strokes, project) if p]
-    if os.path.realpath(args.output) in read:
-        raise UsageError(f"-o {args.output} is what is read; name another file")
+    refuse_inputs(args.output, args.image, args.strokes, project)
     check_format(args.output)
     check_output(args.output, force=args.force, projects=[project] if project else [])
     if project is not None and args.project is None and not os.path.exists(project):

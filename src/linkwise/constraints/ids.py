@@ -8,6 +8,7 @@ example "must_link[3]" or "links.csv, line 4".
 """
 
 import numbers
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import count
@@ -209,6 +210,21 @@ def lookup(ids: Array, among: Array) -> Array:
     order = np.argsort(among, kind="stable")
     place = order[np.minimum(np.searchsorted(among[order], ids), len(among) - 1)]
     return np.where(among[place] == ids, place, -1)
+
+
+def similar_id(id_: Any, among: Iterable[Any]) -> Any:
+    """Return the first id that differs only in case, spaces, leading zeros or ".0", or None.
+
+    >>> similar_id(7, ["006", "007"]), similar_id("a ", [" A"]), similar_id("b", ["a"])
+    ('007', ' A', None)
+    """
+
+    def plain(name: Any) -> str:
+        text = re.sub(r"\.0+$", "", str(name).strip().casefold())
+        return (text.lstrip("0") or "0") if text.isdecimal() else text
+
+    wanted = plain(id_)
+    return next((name for name in among if plain(name) == wanted), None)
 
 
 def _as_text(ids: Array) -> Array:

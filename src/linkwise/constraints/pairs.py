@@ -20,7 +20,16 @@ from linkwise._typing import (
     TextFile,
 )
 from linkwise.constraints import closure, conflicts, io, pair_tables, partial_labels
-from linkwise.constraints.ids import as_array, as_ids, as_pairs, as_sample_id, encode, join, lookup
+from linkwise.constraints.ids import (
+    as_array,
+    as_ids,
+    as_pairs,
+    as_sample_id,
+    encode,
+    join,
+    lookup,
+    similar_id,
+)
 from linkwise.exceptions import InfeasibleConstraints
 
 SOURCES = ("given", "answer", "hand", "import")  # by a caller, to a question, a correction, a table
@@ -389,6 +398,9 @@ class Constraints:
             outside = np.flatnonzero(bad[self.pairs].any(axis=1))
             a, b = self.ends[outside[0]].tolist()
             end = a if bad[self.pairs[outside[0], 0]] else b
+            if sample_id is not None:
+                meant = similar_id(end, as_sample_id(sample_id).tolist())
+                fault += "" if meant is None else f", did you mean {meant!r}?"
             raise ValueError(
                 f"constraints: pair {outside[0]}, ({a!r}, {b!r}): {end!r} {fault} "
                 f"({len(outside)} of {self.n_pairs} pairs); {remedy}"

@@ -17,7 +17,7 @@ import numpy as np
 
 from linkwise.labelling.images import image_points
 from linkwise.tables.columns import find_column, find_features, header_of
-from linkwise.tables.ids import read_ids
+from linkwise.tables.ids import NO_IDS, find_ids, read_ids
 from linkwise.tables.points import read_points
 from linkwise.tables.rows import DELIMITER, is_number, read_bytes, read_numbers, read_rows
 
@@ -38,6 +38,7 @@ class Items(NamedTuple):
     text : int or None, the place among the names of the column that was named as texts
     used : str, what is clustered by, in words
     image : int or None, the place among the names of the column that names files of images
+    recognised : str or None, the column of ids if nobody named it
     """
 
     X: Any
@@ -48,6 +49,7 @@ class Items(NamedTuple):
     text: int | None
     used: str
     image: int | None = None
+    recognised: str | None = None
 
     def name(self, row):
         """Return what the user calls a row: its id or its number."""
@@ -76,7 +78,8 @@ def read_items(path, *, id_column=None, columns=None, text=None, image=None, sta
     Parameters
     ----------
     path : str
-    id_column : str or None, the column (npz: the array) of ids, by name or number
+    id_column : str or None, the column (npz: the array) of ids, by name or number, or "none";
+        default the column that is plainly one of ids, if any
     columns : list of str or None, the columns to show, and to cluster by if they are numbers
     text : str or None, the column of texts to cluster by
     image : str or None, the column of names of image files, in the folder of the table
@@ -94,6 +97,7 @@ def read_items(path, *, id_column=None, columns=None, text=None, image=None, sta
         names = [str(j) for j in range(points.X.shape[1])] if columns is None else list(columns)
         used = f"{len(names)} columns of numbers"
         items = Items(points.X, points.ids, names, points.X, _spread(points.X), None, used)
+        items = items._replace(recognised=points.recognised)
     plain = text is None and image is None
     return items._replace(X=_scaled(items.X)) if standardize and plain else items
 
@@ -114,6 +118,7 @@ def _read_table(path, delimiter, id_column, columns, text, image):
     if not rows:
         raise ValueError(f"{file} is empty: expected a row per point")
     width = len(rows[0][1])
+    recognise, id_column = id_column is None, None if id_column == NO_IDS else id_column
     named = [column for column in (id_column, text, image) if column is not None]
 
     def others():
@@ -129,6 +134,9 @@ def _read_table(path, delimiter, id_column, columns, text, image):
         for column in (id_column, text, image)
     )
     first = [j for j in (said, seen) if j is not None]
+    found = None
+    if recognise and (columns or first or width > 1):
+        key = found = find_ids(names, rows, [*(columns or ()), *named])
     if len({key, *first} - {None}) < len(named):
         raise ValueError(f"{file}: --id, --text and --image name one column; name several")
     if columns is None:
@@ -159,6 +167,7 @@ def _read_table(path, delimiter, id_column, columns, text, image):
         None if said is None else 0,
         ", ".join(title[j] for j in first + used),
         None if seen is None else first.index(seen),
+        None if found is None else names[found],
     )
 
 

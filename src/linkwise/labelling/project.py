@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from linkwise._wording import counted
 from linkwise.journal import (
     Journal,
     check_data,
@@ -20,6 +21,7 @@ from linkwise.journal.settings import (
 )
 from linkwise.labelling.items import read_items
 from linkwise.tables import write_labels
+from linkwise.tables.ids import NO_IDS
 
 RULES = {
     "id_column": is_text,
@@ -36,16 +38,31 @@ KEPT = tuple(RULES)  # settings of a project
 def settings_of(path, given):
     """Return the settings to use: those given, else those of the project, else None."""
     kept, project = project_settings(path, RULES)
-    column = kept["id_column"]
-    if project and project.events and given["id_column"] not in (None, column):
-        named = "row number" if column is None else f"the column {column!r}"
-        raise ValueError(f"{path} names rows by {named}; leave --id out, or begin another project")
+    if project and project.events:
+        column = kept["id_column"] = id_column_of(project)
+        if given["id_column"] not in (None, column):
+            named = "row number" if column == NO_IDS else f"the column {column!r}"
+            raise ValueError(
+                f"{path} names rows by {named}; leave --id out, or begin another project"
+            )
     return settled(given, kept)
+
+
+def id_column_of(project):
+    """Return the column by which a Project names rows, or "none" for row numbers.
+
+    A project that does not say was made by an earlier version, which named rows by number unless
+    a .npz file had an array `id`.
+    """
+    column = project.settings.get("id_column")
+    if column is None:
+        return NO_IDS if project.data.named_by == "row" else "id"
+    return column
 
 
 def check_count(data, n, *, least, k):
     """Refuse n rows where they are fewer than least, or than clusters are asked for."""
-    rows = f"{data} has {n} row{'s' if n > 1 else ''}"
+    rows = f"{data} has {counted(n, 'row')}"
     if n < least:
         raise ValueError(f"{rows}; there is nothing to compare it with")
     if k is not None and k > n:
@@ -67,8 +84,9 @@ def open_project(data, path, settings, *, least=2):
     check_count(data, len(items.X), least=least, k=settings["k"])
     described = describe(data, len(items.X), ids=items.ids is not None)
     journal = Journal(path, data=described, ids=items.ids)
+    column = settings["id_column"] if items.recognised is None else items.recognised
     try:
-        journal.configure(**settings)
+        journal.configure(**settings | {"id_column": column})
     except BaseException:
         journal.close()
         raise
@@ -88,14 +106,14 @@ def import_table(path, items, journal):
     pairs = len(journal.state.pairs)
     if not new:
         return f"{path}: nothing new; all of it is in the project already"
-    return f"{path}: {new} event(s) added; {pairs} links count now"
+    return f"{path}: {counted(new, 'event')} added; the project has {counted(pairs, 'link')} now"
 
 
 def cluster(data, project, path):
     """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
     from linkwise.choice import LinkClustering
 
-    settings = kept_settings(project, path, RULES)
+    settings = kept_settings(project, path, RULES) | {"id_column": id_column_of(project)}
     items = _items(data, settings)
     check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
     if len(items.X) == 1:
@@ -113,11 +131,12 @@ def export(path, output, *, labels_of=None, log=False):
         label_of = {items.name(row): label for row, label in enumerate(labels.tolist())}
         names = project.state.cluster_names(label_of)
         write_labels(output, labels, items.ids, names, force=True)
-        return f"{output}: {len(labels)} rows in {len(set(label_of.values()))} clusters"
+        clusters = counted(len(set(label_of.values())), "cluster")
+        return f"{counted(len(labels), 'row')} in {clusters}"
     if log:
         write_log(output, project)
-        return f"{output}: {len(project.events)} events"
+        return counted(len(project.events), "event")
     write_links(output, project.state)
     unsure = project.state.counts["unsure"]
-    left_out = f"; {unsure} answer(s) unsure are in the log alone, --log" if unsure else ""
-    return f"{output}: {len(project.state.pairs)} links{left_out}"
+    left_out = f'; {counted(unsure, "answer")} "unsure": only in the log, --log' if unsure else ""
+    return f"{counted(len(project.state.pairs), 'link')}{left_out}"

@@ -1,4 +1,70 @@
-"""Ids of the rows of a table: one distinct, non-empty text per row."""
+"""Ids of the rows of a table: one distinct, non-empty text per row.
+
+A column is plainly one of ids if
+
+    its name says so: id, index, key, ..., or a name that ends in _id or Id; or it is the first
+    column and has no name, as pandas writes an index; and
+    its values are all different, none is empty and none is a number with a fraction.
+
+A column ``id`` with repeated values is not: it says what a row belongs to.
+"""
+
+import re
+
+from linkwise.tables.rows import is_number, number
+
+NO_IDS = "none"  # in place of a column of ids: rows are known by their numbers
+# "heat_index" and "paid" are features: index and key count alone, id after a separator or a
+# change of case. "Unnamed: 0" is what pandas calls an index that it has read back.
+ID_NAME = re.compile(
+    r"(?i:id|index|key|uuid|guid|identifier|rownames|unnamed: 0)"
+    r"|.*[_\-. ](?i:id|uuid|guid)|.*[a-z](?:Id|ID)"
+)
+
+
+def is_id_name(name, place):
+    """Tell whether a column may be one of ids, by its name and its place.
+
+    >>> [is_id_name(name, 1) for name in ("ID", "sample_id", "PassengerId", "grid", "heat_index")]
+    [True, True, True, False, False]
+    """
+    return bool(ID_NAME.fullmatch(name)) or (name == "" and place == 0)
+
+
+def are_ids(cells):
+    """Tell whether cells could be ids: all different, none empty, none a number with a fraction."""
+    if len(set(cells)) < len(cells) or not all(map(str.strip, cells)):
+        return False
+    return not any(is_number(cell) and not number(cell).is_integer() for cell in cells)
+
+
+def find_ids(names, rows, but=()):
+    """Return the place of the column that is plainly one of ids, or None.
+
+    A column called id goes before the others.
+
+    Parameters
+    ----------
+    names : list of str, the header, or [] if there is none
+    rows : (line, cells) rows, looked at only if a name says "id"
+    but : names or numbers of columns that are something else
+    """
+    places = [
+        j
+        for j, name in enumerate(names)
+        if is_id_name(name, j) and names.count(name) == 1 and not {name, str(j)} & set(but)
+    ]
+    if not places:
+        return None
+    places.sort(key=lambda j: names[j].casefold() != "id")
+    columns = zip(*([row[j] for j in places] for _, row in rows), strict=True)
+    return next((j for j, column in zip(places, columns, strict=False) if are_ids(column)), None)
+
+
+def recognised_note(file, column):
+    """Return what to say of a column of ids that nobody named."""
+    which = f"column {column!r}" if column else "first column, which has no name,"
+    return f"{file}: the {which} is used as ids and not clustered by; --id {NO_IDS} turns this off"
 
 
 def read_ids(rows, key, file, seen=None):

@@ -3,9 +3,11 @@
 csv, tsv   one point per row. The first line is a header if a column is asked for by
            name, or if one of its feature fields is neither a number nor empty.
 npy        an array (n, d)
-npz        the array X, or the only array of two dimensions; an array `id` names the rows
+npz        the array X, or the only array of two dimensions
 
-Columns are named, or numbered from 0. Ids are text: "007" is not "7". A value that cannot be
+Columns are named, or numbered from 0. A column that is plainly one of ids (see `tables.ids`), or
+an array `id` of a .npz file, names the rows without being asked for. Ids are text: "007" is not
+"7". A value that cannot be
 used is refused with its file, line and column. Text is UTF-8.
 """
 
@@ -19,7 +21,7 @@ import numpy as np
 from linkwise.blocks import open_rows
 from linkwise.constraints.io import plain_file
 from linkwise.tables.columns import find_column, find_features, header_of
-from linkwise.tables.ids import array_ids, read_ids
+from linkwise.tables.ids import NO_IDS, array_ids, find_ids, read_ids
 from linkwise.tables.rows import (
     DELIMITER,
     LARGEST,
@@ -33,10 +35,18 @@ BATCH = 10_000  # rows turned into numbers at once: lists of texts take much mor
 
 
 class Points(NamedTuple):
-    """Points X (n, d), none beyond LARGEST, and their n distinct ids, or None."""
+    """Points in a file.
+
+    Attributes
+    ----------
+    X : array (n, d), no value beyond LARGEST
+    ids : list of n distinct texts, or None: rows are known by their numbers
+    recognised : str or None, the column of ids if nobody named it
+    """
 
     X: Any
     ids: list[str] | None
+    recognised: str | None = None
 
 
 def read_points(path, *, id_column=None, columns=None):
@@ -45,7 +55,9 @@ def read_points(path, *, id_column=None, columns=None):
     Parameters
     ----------
     path : str, a .csv, .tsv, .npy or .npz file, or "-" for csv on standard input
-    id_column : str or None, the column (npz: the array) of ids; names or numbers from 0
+    id_column : str or None
+        The column (npz: the array) of ids, by name or number from 0; "none": there is none, rows
+        are known by their numbers. Default: the column that is plainly one of ids, if any.
     columns : list of str or None, the columns to cluster by; default all but the ids
 
     Returns
@@ -77,19 +89,24 @@ def map_points(path):
 
 
 def _read_text(path, delimiter, id_column, columns):
-    file = file_name(path)
-    rows = read_rows(read_bytes(path), file, delimiter)
+    file, raw = file_name(path), read_bytes(path)
+    rows = read_rows(raw, file, delimiter)
     line, first = next(rows, (0, []))
     if not first:
         raise ValueError(f"{file} is empty: expected a row per point")
-    named = [] if id_column is None else [id_column]
+    named = [] if id_column in (None, NO_IDS) else [id_column]
 
     def features():
         but = find_column(id_column, [], len(first), file) if named else None
         return find_features(columns, [], len(first), file, but=but)
 
     names = header_of(first, file, [*(columns or ()), *named], features)
-    key = None if id_column is None else find_column(id_column, names, len(first), file)
+    key = find_column(id_column, names, len(first), file) if named else None
+    recognised = None
+    if id_column is None and (columns or len(first) > 1):
+        again = read_rows(raw, file, delimiter)
+        key = find_ids(names, islice(again, 1, None), columns or ())
+        recognised = None if key is None else names[key]
     places = find_features(columns, names, len(first), file, but=key)
 
     blocks: list = []
@@ -102,7 +119,7 @@ def _read_text(path, delimiter, id_column, columns):
         batch = []
     if not blocks:
         raise ValueError(f"{file} has a header but no rows: expected a row per point")
-    return Points(np.concatenate(blocks), None if key is None else list(line_of))
+    return Points(np.concatenate(blocks), None if key is None else list(line_of), recognised)
 
 
 def _read_arrays(path, id_column, columns):
@@ -135,9 +152,10 @@ def _read_arrays(path, id_column, columns):
             f"number within ±{limit:g}; correct it, or remove the row"
         )
     key = id_column or "id"
-    if key in arrays and key != name:
-        return Points(X, array_ids(arrays[key], len(X), f"{path}: {key}"))
-    if id_column is not None:
+    if key in arrays and key not in (name, NO_IDS):
+        ids = array_ids(arrays[key], len(X), f"{path}: {key}")
+        return Points(X, ids, key if id_column is None else None)
+    if id_column not in (None, NO_IDS):
         raise ValueError(f"{path}: no array {key!r} of ids; save one beside X by numpy.savez")
     return Points(X, None)
 

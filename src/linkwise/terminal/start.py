@@ -5,6 +5,7 @@ import shlex
 
 from linkwise.journal import default_project
 from linkwise.labelling.project import open_project
+from linkwise.tables.ids import recognised_note
 from linkwise.terminal.dialogue import Desk, label
 from linkwise.terminal.keys import open_keys
 from linkwise.terminal.screen import Screen
@@ -15,6 +16,8 @@ def label_in_terminal(data, path, settings, *, stdin=None, stdout=None):
     screen = Screen(stdout)
     items, journal = open_project(data, path, settings)
     with journal:
+        if items.recognised is not None:
+            screen.say(recognised_note(data, items.recognised))
         screen.say(f"{data}: {len(items.X)} rows, clustered by {items.used}; one moment ...")
         desk = Desk(items, journal, n_clusters=settings["k"], seed=settings["seed"] or 0)
         code = 0
