@@ -1,15 +1,21 @@
 """Laws of LinkClustering and of its parts."""
 
+import io
 import itertools
+import re
+import sys
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import softmax
+from sklearn import preprocessing
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import linkwise
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
 from linkwise.choice.combination import matching, weights_of
 from linkwise.choice.counting import forced
@@ -320,6 +326,74 @@ def test_wrong_answers_are_found(wine):
     again = model.refit(trusted)
     assert again.violations_ == []
     assert adjusted_rand_index(again.labels_, y) > 0.85
+
+
+def test_suspicion_stands_in_the_order_of_the_constraints(wine):
+    X, y = wine
+    links = sample_pairs(y, 30, random_state=0)
+    a, b = int(np.flatnonzero(y == 0)[5]), int(np.flatnonzero(y == 2)[5])
+    wrong = Constraints(must_link=[(a, b)])
+    model = LinkClustering(3, effort="fast", random_state=0)
+    for at, given in ((30, links + wrong), (0, wrong + links)):
+        model.fit(X, constraints=given)
+        assert model.suspicion_.shape == (31,)
+        assert np.argmax(model.suspicion_) == at
+        assert model.suspicion_[at] > 0.5
+        ranked = np.sort(model.suspicion_)[::-1]
+        assert_array_equal([probability for _, probability in model.suspects_], ranked)
+        assert (model.suspects_[0][0].a, model.suspects_[0][0].b) == (a, b)
+    model.refit(links)
+    assert model.suspicion_.shape == (30,)
+    with pytest.raises(NotFittedError):
+        _ = LinkClustering().suspects_
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("more", [{}, {"effort": 5}, {"respect": "hard"}])
+def test_what_explain_says_to_paste_fits_the_same_model(wine, named, more):
+    X, y = wine
+    ids = [f"wine {i}" for i in range(len(X))]
+    links = sample_pairs(y, 40, random_state=0, sample_id=ids if named else None)
+    unknown = {"on_unknown": "drop"} if named else {}  # needs ids
+    options = {"effort": "fast", "random_state": np.int64(3)} | unknown | more
+    model = LinkClustering(3, **options).fit(X, constraints=links, sample_id=ids if named else None)
+    lines = model.explain().splitlines()
+    (again,) = (line.removeprefix("Again: ") for line in lines if line.startswith("Again: "))
+    space = {"LinkClustering": LinkClustering, "X": X, "links": links}
+    pasted = eval(again, space | ({"ids": ids} if named else {}))
+    assert pasted.get_params() == model.get_params()
+    if "effort" not in more:  # with a budget in seconds labels depend on the machine
+        assert_array_equal(pasted.labels_, model.labels_)
+
+
+@pytest.mark.filterwarnings("ignore:n_quantiles")  # of QuantileTransformer, for few samples
+def test_the_single_methods_that_explain_names_can_be_pasted(wine):
+    X, y = wine
+    ids = [f"wine {i}" for i in range(len(X))]
+    links = sample_pairs(y, 40, random_state=0, sample_id=ids)
+    model = LinkClustering(3, random_state=0).fit(X, constraints=links, sample_id=ids)
+    space = vars(linkwise.estimators) | vars(preprocessing) | {"X": X, "links": links, "ids": ids}
+    for row in model.report_:
+        if row["expression"]:
+            assert len(eval(row["expression"], dict(space)).labels_) == len(X)
+    best = next(row["expression"] for row in model.report_ if row["expression"])
+    assert model.explain().endswith(f"The best single method among them: {best}")
+
+
+def test_progress_counts_candidates(wine, monkeypatch):
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr("linkwise.blocks.progress.DELAY", -1)
+    monkeypatch.setattr("linkwise.blocks.progress.PAUSE", -1)
+    X, y = wine
+    links = sample_pairs(y, 30, random_state=0)
+    model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
+    shown = re.findall(r"LinkClustering: (\d+) of (\d+) candidates, \d+ s left", screen.getvalue())
+    assert [int(done) for done, _ in shown] == list(range(1, len(model.report_) + 1))
+    assert {int(total) for _, total in shown} == {len(model.report_)}
+    assert re.search(r"LinkClustering: 2 of \d+ best candidates, ", screen.getvalue())
+    assert not re.search(r"candidates[^\r]* a second", screen.getvalue())
 
 
 def test_hard_keeps_every_answer_or_raises():

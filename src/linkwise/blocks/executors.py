@@ -1,8 +1,8 @@
-"""Who works on the blocks.
+"""Executors: how blocks of rows are processed, one by one or in parallel.
 
 An executor has one method, ``map(function, items)``, which yields function(item) in the order
 of the items. Results are combined in that order, so that sums do not depend on the number of
-workers. Each block is the work of one thread: BLAS threads inside it would fight for the cores.
+workers. Each block is processed by one thread: BLAS threads inside it would compete for the cores.
 """
 
 import os
@@ -11,14 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from threadpoolctl import ThreadpoolController
-
 from linkwise.blocks.progress import Progress
-
-
-def one_thread():
-    """Return a context in which BLAS and OpenMP use one thread: for small work, where more wait."""
-    return ThreadpoolController().limit(limits=1)
+from linkwise.blocks.thread_limits import one_thread
 
 
 class Serial:
@@ -31,9 +25,9 @@ class Serial:
 
 
 class Threads:
-    """Blocks on several threads; NumPy, SciPy and BLAS hold no lock while they compute.
+    """Blocks on several threads; NumPy, SciPy and BLAS release the lock while they compute.
 
-    A few blocks are under way at a time, so that memory does not grow with their number. An
+    Only a few blocks are in progress at a time, so memory does not grow with their number. An
     interrupt, or an error in one block, ends the work as soon as the running blocks are done.
     """
 
@@ -69,7 +63,7 @@ _current: ContextVar = ContextVar("executor", default=None)
 
 @contextmanager
 def executor(which):
-    """Run blocks by another executor inside a with statement.
+    """Use another executor inside a with statement.
 
     Parameters
     ----------
@@ -93,13 +87,13 @@ def executor(which):
 
 
 def run_blocks(function, items, *, label=None, total=None):
-    """Yield function(item) for every item, in order, by the executor in force.
+    """Yield function(item) for every item, in order, by the current executor.
 
     Parameters
     ----------
     items : sequence or iterator
-    label : str or None, what to call the work on a terminal
-    total : int or None, how many rows there are; items are then slices of them
+    label : str or None, the name of the work on a terminal; None shows no progress
+    total : int or None, the number of rows; items are then slices of them
     """
     engine = _current.get() or Threads()
     if label is None:

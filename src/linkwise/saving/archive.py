@@ -15,7 +15,8 @@ from linkwise.saving.classes import ESTIMATORS, NUMBERS
 from linkwise.saving.decode import decode
 from linkwise.saving.encode import Parts, encode, refuse
 
-FORMAT = 1
+FORMAT = 2  # 1: LinkClustering in ten attributes, constraints without their source
+OLDEST = 1  # format that is read
 NAME = "linkwise model"
 SUFFIX = ".lwmodel"
 CHUNK = 1 << 20  # bytes read at a time: more is no faster, and takes memory
@@ -190,7 +191,7 @@ def load(path):
             if head["name"] != NAME:
                 raise ValueError(f"it calls itself {head['name']!r}")
             written, version = int(head["format"]), str(head["linkwise"])
-            if written == FORMAT:
+            if OLDEST <= written <= FORMAT:
                 model = decode(head["model"], archive)
                 if type(model) not in ESTIMATORS:
                     raise ValueError(
@@ -207,6 +208,6 @@ def load(path):
             ) from None
     raise ValueError(
         f"{path} was written by linkwise {version} in format {written}; this is linkwise "
-        f"{__version__}, which reads format {FORMAT}: install linkwise {version}, or save the "
-        "model again"
+        f"{__version__}, which reads formats up to {FORMAT}: install linkwise {version}, or save "
+        "the model again"
     )

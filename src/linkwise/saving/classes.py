@@ -82,8 +82,23 @@ def check_names(kind, names):
         raise ValueError(f"{kind.__name__} with the attributes {', '.join(names)} is not known")
 
 
+def present(kind, parts):
+    """Return the attributes of an object as this version has them, whatever version wrote them."""
+    if kind is not choice.LinkClustering or "_names" not in parts:
+        return parts
+    names = parts["_names"]  # format 1: the order of the clusters, which members now carry
+    gone = {"_rows", "_views", "_learners", "_soft", "_names", "_suspicion", "_expression"}
+    kept = {name: part for name, part in parts.items() if name not in gone | {"suspects_"}}
+    return kept | {
+        "_models": SampleModels(parts["_rows"], parts["_views"], parts["_learners"]),
+        "_members": [one._replace(order=one.order[names]) for one in parts["_members"]],
+        "suspicion_": parts["_suspicion"],
+        "_best_method": parts["_expression"],
+    }
+
+
 def trusted(value):
-    """Yield numbers of rows, and how many rows, that compiled code takes without a look."""
+    """Yield indices of rows, and the number of rows, that compiled code does not check."""
     if isinstance(value, Interpolation):
         yield value.indices, value.shape[1]
     if isinstance(value, AnchorAffinity):

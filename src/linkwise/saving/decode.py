@@ -17,6 +17,7 @@ from linkwise.saving.classes import (
     TUPLES,
     check_names,
     check_numbers,
+    present,
 )
 
 
@@ -95,7 +96,8 @@ def object_decoder(kind):
         if kind in ESTIMATORS:
             held = held | {k: v for k, v in ADDED_PARAMETERS.items() if k not in held}
         check_names(kind, held)
-        vars(value).update({name: decode(part, archive) for name, part in held.items()})
+        parts = {name: decode(part, archive) for name, part in held.items()}
+        vars(value).update(present(kind, parts))
         check_numbers(value)
         return value
 
