@@ -18,6 +18,7 @@ label-free is the library's width of 2r. Table 1 and figures 1 to 4 are in `line
 
 import warnings
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -236,7 +237,7 @@ def curve(job):
     arrays, name, number = stored(job["folder"], job["set"]), job["set"], job["draw"]
     X, y = floating(arrays["X"]), arrays["y"]
     k, rows = int(y.max()) + 1, []
-    kind = "diag" if kind_of(name) == "news" else "full"
+    kind: Literal["diag", "full"] = "diag" if kind_of(name) == "news" else "full"
     for s in numbers(name, job["quick"]):
         names = (NAME, name, number, s)
         links, seed = draw(y, s, rng_of(*names)), seed_of(*names)

@@ -102,6 +102,8 @@ class Cells:
 class Clock(Progress):
     """Shows the time left by the work done; where there is no terminal, once a minute."""
 
+    total: int  # the number of cells is known
+
     def line(self, elapsed):
         left = duration(elapsed * (self.total - self.done) / max(self.done, 1))
         return f"{self.label}: {self.done / self.total:4.0%}, {left} left"

@@ -1,20 +1,22 @@
 """Check what users pass to an estimator. The code behind these checks trusts its input."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from linkwise._typing import Matrix, OnConflict, OnUnknown
 from linkwise.blocks.cost import check_cost
 from linkwise.constraints import Constraints, as_constraints
-from linkwise.constraints.convert import looks_like_constraints
+from linkwise.constraints.convert import ConstraintsLike, looks_like_constraints
 from linkwise.exceptions import ConstraintWarning, warn
 
 DENSE_PRODUCTS = 20_000.0  # flops an entry: some hundreds of products, bound by memory
 
 
-def check_points(estimator, X, *, reset=True, sparse_ok=True):
+def check_points(estimator: Any, X: Any, *, reset: bool = True, sparse_ok: bool = True) -> Matrix:
     """Return X as a finite float32 or float64 array or csr_array, checked by scikit-learn."""
     X = validate_data(
         estimator,
@@ -27,7 +29,7 @@ def check_points(estimator, X, *, reset=True, sparse_ok=True):
     return sparse.csr_array(X) if sparse.issparse(X) else X
 
 
-def check_y(y):
+def check_y(y: object) -> None:
     """Refuse constraints in the place of y, which estimators ignore."""
     if looks_like_constraints(y):
         raise TypeError(
@@ -36,7 +38,7 @@ def check_y(y):
         )
 
 
-def check_affinity(W, *, square, nonnegative):
+def check_affinity(W: Matrix, *, square: bool, nonnegative: bool) -> None:
     """Refuse a precomputed matrix that cannot be one."""
     if square and W.shape[0] != W.shape[1]:
         raise ValueError(f'"precomputed" needs a square matrix; got X of shape {W.shape}')
@@ -48,7 +50,7 @@ def check_affinity(W, *, square, nonnegative):
         raise ValueError("the matrix in X is not symmetric; pass (X + X.T) / 2 if that is meant")
 
 
-def check_n_clusters(n_clusters, n):
+def check_n_clusters(n_clusters: int, n: int) -> None:
     """Refuse more clusters than points, and True for a number of them."""
     if isinstance(n_clusters, bool):
         raise ValueError(f"n_clusters={n_clusters}: expected a whole number, such as 3")
@@ -58,13 +60,13 @@ def check_n_clusters(n_clusters, n):
         )
 
 
-def check_memory(n, dtype, *, copies, instead):
+def check_memory(n: int, dtype: DTypeLike, *, copies: int, instead: str) -> None:
     """Refuse what would not fit: ``copies`` arrays of n x n, products with which take the time."""
     memory = copies * n * n * np.dtype(dtype).itemsize
     check_cost(n, memory=memory, flops=DENSE_PRODUCTS * n * n, instead=instead)
 
 
-def check_rows(estimator, X, *, reset):
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X, rows that are read in blocks, if their shape and dtype will do."""
     shape, dtype = tuple(X.shape), np.dtype(X.dtype)
     if len(shape) != 2 or shape[1] < 1 or shape[0] < 1 + reset or dtype.kind not in "biuf":
@@ -83,7 +85,7 @@ def check_rows(estimator, X, *, reset):
     return X
 
 
-def check_no_weights(links, method):
+def check_no_weights(links: Constraints, method: str) -> None:
     """Refuse weights where they would be ignored."""
     if np.any(links.weight != 1):
         raise ValueError(
@@ -101,7 +103,7 @@ class CheckedConstraints(NamedTuple):
     n_dropped: int  # pairs left out because they name samples outside sample_id
 
 
-def known_pairs(constraints, sample_id):
+def known_pairs(constraints: Constraints, sample_id: Any) -> Constraints:
     """Return the pairs with both ends in sample_id; all of them left out is worth a warning."""
     if sample_id is None:
         raise ValueError(
@@ -118,7 +120,14 @@ def known_pairs(constraints, sample_id):
     return kept
 
 
-def check_constraints(constraints, n, sample_id=None, *, on_conflict="raise", on_unknown="raise"):
+def check_constraints(
+    constraints: ConstraintsLike,
+    n: int,
+    sample_id: Any = None,
+    *,
+    on_conflict: OnConflict = "raise",
+    on_unknown: OnUnknown = "raise",
+) -> CheckedConstraints:
     """Return CheckedConstraints for n rows.
 
     Pairs of weight 0 have no effect and are left out. ``on_unknown="drop"`` leaves out pairs with

@@ -27,6 +27,7 @@ class Rows(Protocol):
 FilePath: TypeAlias = str | os.PathLike[str]
 Points: TypeAlias = ArrayLike | Rows | FilePath  # also sparse matrices and data frames
 Sparse: TypeAlias = Any  # a matrix or array of scipy.sparse
+Matrix: TypeAlias = Any  # an array, or a csr_array where the points are sparse
 
 Array: TypeAlias = NDArray[Any]
 Integers: TypeAlias = NDArray[np.integer[Any]]

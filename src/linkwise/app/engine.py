@@ -7,7 +7,7 @@ import numpy as np
 
 from linkwise.app.clusters import count, renumbered, settle
 from linkwise.app.messages import Map, Outlook, Result, Suspects
-from linkwise.blocks.executors import one_thread
+from linkwise.blocks.thread_limits import one_thread
 from linkwise.choice import LinkClustering
 from linkwise.constraints import Constraints
 from linkwise.journal import HAND

@@ -5,9 +5,10 @@ and row slicing; everything that runs over all rows does so block by block, thro
 """
 
 from linkwise.blocks.cost import limits
-from linkwise.blocks.executors import Serial, Threads, executor, one_thread, run_blocks
+from linkwise.blocks.executors import Serial, Threads, executor, run_blocks
 from linkwise.blocks.progress import Progress, duration
 from linkwise.blocks.rows import LazyRows, open_rows, row_blocks, take_rows
+from linkwise.blocks.thread_limits import one_thread
 
 __all__ = [
     "LazyRows",

@@ -8,6 +8,7 @@ another is set; time has none unless one is set.
 import os
 import re
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -28,10 +29,10 @@ class Limits(NamedTuple):
     seconds: float | None = None
 
 
-_current: ContextVar = ContextVar("limits", default=None)
+_current: ContextVar[Limits | None] = ContextVar("limits", default=None)
 
 
-def parse_size(size):
+def parse_size(size: float | str) -> float:
     """Return a size in bytes: a number, or text such as "500 MB" or "4G".
 
     >>> parse_size("1.5 kB"), parse_size(10)
@@ -46,7 +47,7 @@ def parse_size(size):
 
 
 @contextmanager
-def limits(memory=None, seconds=None):
+def limits(memory: float | str | None = None, seconds: float | None = None) -> Iterator[None]:
     """Set what a fit may cost inside a with statement.
 
     Parameters
@@ -73,7 +74,7 @@ def limits(memory=None, seconds=None):
         _current.reset(token)
 
 
-def machine_memory():
+def machine_memory() -> int | None:
     """Return the machine's memory in bytes, or None where it does not say (Windows)."""
     if not hasattr(os, "sysconf"):
         return None
@@ -81,7 +82,7 @@ def machine_memory():
 
 
 @cache
-def product_rate():
+def product_rate() -> float:
     """Return the flops a second of a matrix product in single precision, measured once."""
     A = np.ones((512, 512), dtype=np.float32)
     A @ A
@@ -91,7 +92,7 @@ def product_rate():
     return 4 * 2 * 512**3 / max(time.perf_counter() - started, 1e-9)
 
 
-def in_words(bytes_):
+def in_words(bytes_: float) -> str:
     """Return a size in words.
 
     >>> in_words(3 * 2**30), in_words(2**20)
@@ -104,7 +105,7 @@ def in_words(bytes_):
     return f"{bytes_:,.1f} {unit}"
 
 
-def check_cost(n, *, memory, flops=0.0, instead):
+def check_cost(n: int, *, memory: float, flops: float = 0.0, instead: str) -> None:
     """Refuse work that would cost too much.
 
     Parameters

@@ -7,18 +7,31 @@ workers. Each block is processed by one thread: BLAS threads inside it would com
 
 import os
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from linkwise.blocks.progress import Progress
 from linkwise.blocks.thread_limits import one_thread
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Executor(Protocol):
+    """Anything that processes blocks."""
+
+    def map(self, function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
+        """Yield function(item) for every item, in order."""
+        ...
 
 
 class Serial:
     """One block after the other, in the calling thread."""
 
-    def map(self, function, items):
+    def map(self, function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
         """Yield function(item) for every item, in order."""
         with one_thread():
             yield from map(function, items)
@@ -31,13 +44,13 @@ class Threads:
     interrupt, or an error in one block, ends the work as soon as the running blocks are done.
     """
 
-    def __init__(self, workers=None):
+    def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or available_cores()
 
-    def map(self, function, items):
+    def map(self, function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
         """Yield function(item) for every item, in order."""
         with one_thread(), ThreadPoolExecutor(self.workers) as pool:
-            pending: deque = deque()
+            pending: deque[Future[U]] = deque()
             try:
                 for item in items:
                     pending.append(pool.submit(function, item))
@@ -50,19 +63,19 @@ class Threads:
                     future.cancel()
 
 
-def available_cores():
+def available_cores() -> int:
     """Return the number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-NAMES = {"serial": Serial, "threads": Threads}
-_current: ContextVar = ContextVar("executor", default=None)
+NAMES: dict[str, type[Serial] | type[Threads]] = {"serial": Serial, "threads": Threads}
+_current: ContextVar[Executor | None] = ContextVar("executor", default=None)
 
 
 @contextmanager
-def executor(which):
+def executor(which: Literal["serial", "threads"] | Executor) -> Iterator[Executor]:
     """Use another executor inside a with statement.
 
     Parameters
@@ -86,7 +99,13 @@ def executor(which):
         _current.reset(token)
 
 
-def run_blocks(function, items, *, label=None, total=None):
+def run_blocks(
+    function: Callable[[T], U],
+    items: Iterable[T],
+    *,
+    label: str | None = None,
+    total: int | None = None,
+) -> Iterator[U]:
     """Yield function(item) for every item, in order, by the current executor.
 
     Parameters
@@ -100,7 +119,7 @@ def run_blocks(function, items, *, label=None, total=None):
         yield from engine.map(function, items)
         return
     with Progress(label, total) as progress:
-        items = list(items)
-        for item, result in zip(items, engine.map(function, items), strict=True):
-            progress.advance(item.stop - item.start)
+        parts: list[Any] = list(items)
+        for part, result in zip(parts, engine.map(function, parts), strict=True):
+            progress.advance(part.stop - part.start)
             yield result

@@ -1,15 +1,17 @@
 """Labels on their way to a file: whole, or not at all."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from linkwise._files import instead_of
+from linkwise._typing import FilePath, Integers
 
 
 @contextmanager
-def new_labels(path, n):
+def new_labels(path: FilePath | None, n: int) -> Iterator[Integers | None]:
     """Yield an int array (n,) that becomes the .npy file ``path`` if nothing goes wrong.
 
     Until then it is a file beside it, which an error removes. None yields None.

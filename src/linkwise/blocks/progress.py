@@ -6,12 +6,13 @@ standard error is no terminal, or for work that ends within a second.
 
 import sys
 import time
+from typing import Self
 
 DELAY = 1.0  # seconds before anything is shown: shorter work needs no progress
 PAUSE = 0.2  # seconds between two lines: often enough to look alive, too seldom to cost anything
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """Return seconds in words.
 
     >>> duration(4.2), duration(190), duration(7300)
@@ -40,20 +41,20 @@ class Progress:
         one by one: "LinkClustering: 5 of 20 candidates, 12 s left".
     """
 
-    def __init__(self, label, total=None, *, unit="rows"):
+    def __init__(self, label: str, total: int | None = None, *, unit: str = "rows") -> None:
         self.label, self.total, self.unit, self.done = label, total, unit, 0
         self.started = self.shown = time.monotonic()
         self.width = 0
         self.wanted = sys.stderr is not None and sys.stderr.isatty()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def advance(self, units=1):
+    def advance(self, units: int = 1) -> None:
         """Count more units as done."""
         self.reach(self.done + units)
 
-    def reach(self, done):
+    def reach(self, done: int) -> None:
         """Set the number of units done so far."""
         self.done = done
         now = time.monotonic()
@@ -61,7 +62,7 @@ class Progress:
             self.shown = now
             self._write(self.line(now - self.started))
 
-    def line(self, elapsed):
+    def line(self, elapsed: float) -> str:
         """Return the line to show after some seconds."""
         if self.total is None:
             return f"{self.label}: {self.done:,} steps, {duration(elapsed)}"
@@ -72,12 +73,12 @@ class Progress:
             return f"{self.label}: {share:4.0%}, {rate:,.0f} rows a second, {left} left"
         return f"{self.label}: {self.done:,} of {self.total:,} {self.unit}, {left} left"
 
-    def _write(self, text):
+    def _write(self, text: str) -> None:
         sys.stderr.write("\r" + text.ljust(self.width))
         sys.stderr.flush()
         self.width = len(text)
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self.width:
             self._write("")
             sys.stderr.write("\r")

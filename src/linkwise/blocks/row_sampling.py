@@ -6,16 +6,19 @@ more than four million rows in memory, are drawn by row number instead, because 
 cost too much.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
+from linkwise._typing import Integers
 from linkwise.blocks.executors import run_blocks
 from linkwise.blocks.rows import is_external, read_block, row_blocks
 
 BY_CONTENT = 1 << 22  # rows; sorting four million takes about half a second
 
 
-def spaced(rows, size):
+def spaced(rows: Integers, size: int) -> Integers:
     """Return ``size`` of the rows at equal distances.
 
     >>> spaced(np.arange(10), 4)
@@ -24,7 +27,7 @@ def spaced(rows, size):
     return rows[(2 * np.arange(size) + 1) * len(rows) // (2 * size)]
 
 
-def content_sample(X, size, rng):
+def content_sample(X: Any, size: int, rng: np.random.Generator) -> Integers:
     """Return the numbers of ``size`` rows of X, or of all rows if X has fewer.
 
     Parameters

@@ -8,11 +8,15 @@ after each block, so that a file larger than memory can be worked through.
 
 import mmap
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
+from linkwise._typing import Array
 from linkwise.blocks.executors import run_blocks
 
 BLOCK_BYTES = 8 << 20  # of points in a block: small beside memory, large beside a call
@@ -20,7 +24,7 @@ MOST_ROWS = 1 << 16
 SCATTERED = 2048  # rows read at a time from places all over a file: each brings pages around it
 
 
-def open_rows(X):
+def open_rows(X: Any) -> Any:
     """Return X, or the memory-mapped array in the .npy file that X names."""
     if not isinstance(X, str | os.PathLike):
         return X
@@ -35,7 +39,7 @@ def open_rows(X):
         ) from error
 
 
-def is_external(X):
+def is_external(X: Any) -> bool:
     """Tell whether X are rows that need not fit in memory: not an array, a list or a table."""
     if isinstance(X, np.memmap):
         return True
@@ -45,7 +49,7 @@ def is_external(X):
     return has and not hasattr(X, "__dataframe__") and not hasattr(X, "__array_namespace__")
 
 
-def row_blocks(n, width, itemsize=4):
+def row_blocks(n: int, width: int, itemsize: int = 4) -> list[slice]:
     """Return slices that cover n rows of ``width`` numbers, a few MB each.
 
     >>> row_blocks(5, 1 << 20)
@@ -55,7 +59,7 @@ def row_blocks(n, width, itemsize=4):
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
-def _give_back(X, rows=None):
+def _give_back(X: Any, rows: Array | None = None) -> None:
     """Forget the pages of some rows of a memory-mapped file, a slice of X, or of all.
 
     They are read again when needed. A private map would lose what was written to it.
@@ -72,7 +76,7 @@ def _give_back(X, rows=None):
         base.madvise(mmap.MADV_DONTNEED, start, first + rows.nbytes - start)
 
 
-def read_block(X, part, dtype=None):
+def read_block(X: Any, part: slice, dtype: DTypeLike | None = None) -> Any:
     """Return the rows of a slice as an array of its own; sparse rows stay sparse."""
     rows = X[part]
     if sparse.issparse(rows):
@@ -84,14 +88,14 @@ def read_block(X, part, dtype=None):
     return np.asarray(rows, dtype=dtype)
 
 
-def write_block(out, part, values):
+def write_block(out: Array, part: slice, values: Array) -> None:
     """Write rows of an array or memory-mapped file."""
     out[part] = values
     if isinstance(out, np.memmap):
         _give_back(out, out[part])
 
 
-def take_rows(X, rows, dtype=None):
+def take_rows(X: Any, rows: ArrayLike, dtype: DTypeLike | None = None) -> Any:
     """Return listed rows, an array, or a csr_array where X is sparse.
 
     A file is read in its own order, each row once.
@@ -118,23 +122,23 @@ class ComputedRows:
 
     ndim = 2
     shape: tuple[int, int]
-    dtype: np.dtype
+    dtype: np.dtype[Any]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         return computed(self).astype(dtype or self.dtype, copy=False)
 
-    def __getitem__(self, part):
+    def __getitem__(self, part: Any) -> Array:
         raise NotImplementedError
 
 
-def computed(rows):
+def computed(rows: Any) -> Array:
     """Return computed rows as an array, block by block."""
     out = np.empty(rows.shape, rows.dtype)
 
-    def fill(part):
+    def fill(part: slice) -> None:
         out[part] = rows[part]
 
     for _ in run_blocks(fill, row_blocks(*rows.shape)):
@@ -145,10 +149,10 @@ def computed(rows):
 class LazyRows(ComputedRows):
     """A function of other rows: function(rows[part])."""
 
-    def __init__(self, rows, function):
+    def __init__(self, rows: Any, function: Callable[[Any], Array]) -> None:
         self.rows, self.function = rows, function
         self.shape = (rows.shape[0], self[slice(0, 1)].shape[1])
         self.dtype = rows.dtype
 
-    def __getitem__(self, part):
+    def __getitem__(self, part: Any) -> Array:
         return self.function(self.rows[part])

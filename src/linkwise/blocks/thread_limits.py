@@ -11,6 +11,7 @@ whose work overlaps do not lift each other's limit, nor restore it for good.
 import importlib.machinery
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ class Libraries(NamedTuple):
     own: Any  # a limit holds for the thread that sets it
 
 
-def find_libraries():
+def find_libraries() -> Libraries:
     """Return the Libraries that are loaded now."""
     found = ThreadpoolController()
     shared = [
@@ -42,12 +43,12 @@ def find_libraries():
 class LibraryCache:
     """The Libraries, found anew if extension modules were imported since the last call."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.modules: frozenset = frozenset()
+        self.modules: frozenset[str] = frozenset()
         self.libraries: Libraries | None = None
 
-    def __call__(self):
+    def __call__(self) -> Libraries:
         with self.lock:
             if self.libraries is None or len(sys.modules) != len(self.modules):
                 modules = frozenset(sys.modules)
@@ -57,7 +58,7 @@ class LibraryCache:
             return self.libraries
 
 
-def is_extension(name):
+def is_extension(name: str) -> bool:
     """Tell whether an imported module is compiled code."""
     path = getattr(sys.modules.get(name), "__file__", None)
     return isinstance(path, str) and path.endswith(EXTENSIONS)
@@ -66,19 +67,21 @@ def is_extension(name):
 class SharedLimit:
     """One thread for BLAS as long as anyone is inside."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.lock = threading.Lock()
         self.inside = 0
-        self.limits: list = []  # in force: one, or more if libraries were loaded meanwhile
+        self.limits: list[
+            tuple[Any, Any]
+        ] = []  # in force: one, or more if libraries were loaded meanwhile
 
-    def enter(self, controller):
+    def enter(self, controller: Any) -> None:
         """Limit the libraries of a controller, unless they are limited already."""
         with self.lock:
             if all(limited is not controller for limited, _ in self.limits):
                 self.limits.append((controller, controller.limit(limits=1)))
             self.inside += 1
 
-    def leave(self):
+    def leave(self) -> None:
         """Lift the limits if nobody is left inside."""
         with self.lock:
             self.inside -= 1
@@ -89,7 +92,7 @@ class SharedLimit:
                 release_control()
 
 
-def release_control():
+def release_control() -> None:
     """Let this thread set the number of threads of OpenBLAS.
 
     From version 3.8 on, threadpoolctl lets only the thread do so that did it last.
@@ -103,7 +106,7 @@ _libraries, _shared = LibraryCache(), SharedLimit()
 
 
 @contextmanager
-def one_thread():
+def one_thread() -> Iterator[None]:
     """Let BLAS and OpenMP use one thread inside a with statement."""
     libraries = _libraries()
     _shared.enter(libraries.shared)

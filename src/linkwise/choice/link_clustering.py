@@ -1,22 +1,25 @@
 """LinkClustering."""
 
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._check import check_constraints, check_n_clusters
-from linkwise.blocks.executors import one_thread
+from linkwise._check import CheckedConstraints, check_constraints, check_n_clusters
+from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
+from linkwise.blocks.thread_limits import one_thread
 from linkwise.choice.combination import combine, soft_labels
 from linkwise.choice.counting import Count, choose_count
-from linkwise.choice.effort import EFFORTS
+from linkwise.choice.effort import EFFORTS, Effort
 from linkwise.choice.explanation import best_method, explanation, report
 from linkwise.choice.final_labels import LIKELY, settle, soft_labels_of_all
 from linkwise.choice.judging import SCORED_ERROR
-from linkwise.choice.sample_models import fit_models, sample_rows
+from linkwise.choice.sample_models import SampleModels, fit_models, sample_rows
+from linkwise.constraints import Constraints, Pair
+from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, warn
 
@@ -90,7 +93,7 @@ class LinkClustering(InductiveClusterer):
     """
 
     _traits = Traits(rows=10_000_000)
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_ONE, None],
         "effort": [StrOptions(set(EFFORTS)), Interval(Real, 0, None, closed="neither")],
         "respect": [StrOptions({"soft", "hard"})],
@@ -98,26 +101,37 @@ class LinkClustering(InductiveClusterer):
         "random_state": ["random_state"],
     }
 
+    probabilities_: Floats
+    n_clusters_: int
+    runner_up_: int | None
+    score_: float | None
+    chance_: float | None
+    wrong_: float
+    suspicion_: Floats
+    report_: list[dict[str, Any]]
+
     def __init__(
         self,
-        n_clusters=None,
+        n_clusters: int | None = None,
         *,
-        effort="balanced",
-        respect="soft",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        effort: float | Literal["fast", "balanced", "thorough"] = "balanced",
+        respect: Literal["soft", "hard"] = "soft",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.effort = effort
         self.respect = respect
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _check_clusters(self, n):
+    def _check_clusters(self, n: int) -> None:
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
 
-    def _check_links(self, constraints, n, sample_id):
+    def _check_links(
+        self, constraints: ConstraintsLike, n: int, sample_id: Any
+    ) -> CheckedConstraints:
         checked = check_constraints(
             constraints, n, sample_id, on_conflict="keep", on_unknown=self.on_unknown
         )
@@ -125,12 +139,21 @@ class LinkClustering(InductiveClusterer):
             checked.by_id.check(self.n_clusters)
         return checked
 
-    def _prepare(self, X, rng):
-        self._models = None  # SampleModels; refit keeps them if the sample is the same
+    def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
+        self._models: SampleModels | None = None  # refit keeps them if the sample is the same
 
-    def _learn(self, X, links, rng, *, out=None):
-        effort = EFFORTS.get(self.effort, EFFORTS["thorough"])
-        budget = float(self.effort) if isinstance(self.effort, Real) else np.inf
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
+        if isinstance(self.effort, str):
+            effort, budget = EFFORTS[self.effort], np.inf
+        else:
+            effort, budget = EFFORTS["thorough"], float(self.effort)
         with one_thread():  # the products are small: more threads only wait for each other
             models = self._sample_models(X, sample_rows(X, links, effort.rows, self._seed), effort)
             known = links.restrict(models.rows).resolve(models.rows)
@@ -144,17 +167,19 @@ class LinkClustering(InductiveClusterer):
         self._store(models, count, found, final)
         return final.labels
 
-    def _sample_models(self, X, rows, effort):
+    def _sample_models(self, X: Matrix, rows: Integers, effort: Effort) -> SampleModels:
         if self._models is not None and np.array_equal(rows, self._models.rows):
             return self._models
         return fit_models(X, rows, effort, self._seed)
 
-    def _count(self, models, known, links, effort):
+    def _count(
+        self, models: SampleModels, known: Constraints, links: Constraints, effort: Effort
+    ) -> Count:
         if self.n_clusters is not None:
             return Count(self.n_clusters)
         return choose_count(models, known, links, effort, self._seed)
 
-    def _store(self, models, count, found, final):
+    def _store(self, models: SampleModels, count: Count, found: Any, final: Any) -> None:
         by_id = self._sample_id is not None
         self._models = models
         self._members = [one._replace(order=one.order[final.clusters]) for one in found.members]
@@ -171,44 +196,44 @@ class LinkClustering(InductiveClusterer):
                 ConvergenceWarning,
             )
 
-    def _fit_links(self, checked, out):
+    def _fit_links(self, checked: CheckedConstraints, out: FilePath | None) -> Self:
         super()._fit_links(checked, out)
         self._given = checked.by_id
         return self
 
     @property
-    def suspects_(self):
+    def suspects_(self) -> list[tuple[Pair, float]]:
         """Every constraint with the probability that it is wrong, most likely first."""
         check_is_fitted(self)
         pairs, wrong = list(self._given), self.suspicion_
         return [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         return np.argmax(soft_labels(self._models, self._members, X), axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Points) -> Floats:
         """Return the probability of every cluster for every point, (n_samples, n_clusters_).
 
         Points given to `fit` have the probabilities they got there, constraints included.
         """
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        seen = self._seen(X)
+        points = self._check_X(X, reset=False)
+        seen = self._seen(points)
         out = self.probabilities_[seen]
         new = np.flatnonzero(seen < 0)
         for start in range(0, len(new), self._block()):
             rows = new[start : start + self._block()]
-            points = X[rows].astype(self._fit_X.dtype, copy=False)
-            out[rows] = soft_labels(self._models, self._members, points)
+            block = points[rows].astype(self._fit_X.dtype, copy=False)
+            out[rows] = soft_labels(self._models, self._members, block)
         return out
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # scikit-learn's checks look there in anything that has predict_proba and takes sparse X
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
-    def trusted(self, most=LIKELY):
+    def trusted(self, most: float = LIKELY) -> Constraints:
         """Return the constraints that are wrong with a probability of at most ``most``.
 
         ``model.refit(model.trusted())`` clusters again without the others.
@@ -216,7 +241,7 @@ class LinkClustering(InductiveClusterer):
         check_is_fitted(self)
         return self._given.select(self.suspicion_ <= most)
 
-    def explain(self):
+    def explain(self) -> str:
         """Return in words what was chosen and why, with expressions to paste.
 
         ``X``, ``links`` and ``ids`` in them are the points, the constraints and the sample_id.

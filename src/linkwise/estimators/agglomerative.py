@@ -1,12 +1,14 @@
 """Agglomerative clustering that keeps every constraint."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
+from linkwise._typing import Array, Floats, Integers, Matrix, OnConflict, OnUnknown
+from linkwise.constraints import Constraints
 from linkwise.constraints.closure import component_pairs, components
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, ConstrainedClusterer, Traits
 from linkwise.exceptions import InfeasibleConstraints
@@ -73,7 +75,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     [0, 0, 0, 1]
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_ONE],
         "linkage": [StrOptions({"ward", "average", "complete", "single"})],
         "distance_threshold": [NOT_NEGATIVE, None],
@@ -83,25 +85,36 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     _traits = Traits(hard=True, weights=False, new_points=False, rows=10_000)
     random_state = 0  # fit asks for one; only the search for a first colouring draws
 
+    n_clusters_: int
+    children_: Integers
+    distances_: Floats
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        linkage="ward",
-        distance_threshold=None,
-        on_conflict="raise",
-        on_unknown="raise",
-    ):
+        linkage: Literal["ward", "average", "complete", "single"] = "ward",
+        distance_threshold: float | None = None,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+    ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
         self.distance_threshold = distance_threshold
         self.on_conflict = on_conflict
         self.on_unknown = on_unknown
 
-    def _must_fit(self):
+    def _must_fit(self) -> bool:
         return self.distance_threshold is None
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         n, k = X.shape[0], self.n_clusters
         check_memory(n, X.dtype, copies=3, instead="use COPKMeans")
         order = np.arange(n) if sparse.issparse(X) else canonical_order(X)
@@ -135,7 +148,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         return labels
 
 
-def _must_tree(group, order):
+def _must_tree(group: Array, order: Array) -> tuple[Array, Array]:
     """Return the merges (t, 2) that make the groups, and the name of each group in that tree."""
     n = len(group)
     top = np.full(group.max() + 1, -1)

@@ -1,9 +1,10 @@
 """What all estimators share: the order of a fit, and how points already seen are recognised."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
@@ -11,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import (
+    CheckedConstraints,
     check_affinity,
     check_constraints,
     check_n_clusters,
@@ -18,8 +20,11 @@ from linkwise._check import (
     check_points,
     check_y,
 )
+from linkwise._typing import Array, FilePath, Integers, Matrix, Points
 from linkwise.blocks.label_files import new_labels
 from linkwise.blocks.rows import is_external, open_rows
+from linkwise.constraints import Constraints, Pair
+from linkwise.constraints.convert import ConstraintsLike
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -27,7 +32,7 @@ AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 SIGMA = [POSITIVE, str]
 
 
-def _keys(X):
+def _keys(X: Matrix) -> Array:
     """Return one comparable key per row, equal exactly for equal rows."""
     if sparse.issparse(X):
         X = X.copy()
@@ -41,7 +46,7 @@ def _keys(X):
     return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
 
 
-def match_rows(X, queries):
+def match_rows(X: Matrix, queries: Matrix) -> Integers:
     """Return for every query the first row of X equal to it, -1 where there is none.
 
     >>> match_rows(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [0.0, 0.0]]))
@@ -71,7 +76,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
     _traits = Traits()
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_ONE],
         "on_conflict": [StrOptions({"raise", "drop", "keep"})],
         "on_unknown": [StrOptions({"raise", "drop"})],
@@ -81,7 +86,24 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     _precomputed_by = "affinity"  # the parameter that may say "precomputed"
     _nonnegative = True  # what a precomputed matrix must be
 
-    def fit(self, X, y=None, *, constraints=None, sample_id=None, out=None):
+    labels_: Integers
+    violations_: list[Pair]
+    n_dropped_: int
+    n_features_in_: int
+    feature_names_in_: Array
+    _fit_X: Matrix
+    _sample_id: Any
+    _seed: int
+
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike | None = None,
+        *,
+        constraints: ConstraintsLike = None,
+        sample_id: ArrayLike | None = None,
+        out: FilePath | None = None,
+    ) -> Self:
         """Cluster the points.
 
         Parameters
@@ -106,15 +128,15 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         check_y(y)
-        X = self._check_X(X)
-        self._check_clusters(X.shape[0])
-        checked = self._check_links(constraints, X.shape[0], sample_id)
+        points = self._check_X(X)
+        self._check_clusters(points.shape[0])
+        checked = self._check_links(constraints, points.shape[0], sample_id)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._fit_X, self._sample_id = X, sample_id
-        self._prepare(X, np.random.default_rng([self._seed, 0]))
+        self._fit_X, self._sample_id = points, sample_id
+        self._prepare(points, np.random.default_rng([self._seed, 0]))
         return self._fit_links(checked, out)
 
-    def refit(self, constraints=None, *, out=None):
+    def refit(self, constraints: ConstraintsLike = None, *, out: FilePath | None = None) -> Self:
         """Cluster the fitted points again under other constraints.
 
         What does not depend on constraints is kept: the graph, and where the method allows it
@@ -136,11 +158,13 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         checked = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
         return self._fit_links(checked, out)
 
-    def _check_clusters(self, n):
+    def _check_clusters(self, n: int) -> None:
         """Refuse a number of clusters that n points cannot have."""
         check_n_clusters(self.n_clusters, n)
 
-    def _check_links(self, constraints, n, sample_id):
+    def _check_links(
+        self, constraints: ConstraintsLike, n: int, sample_id: Any
+    ) -> CheckedConstraints:
         """Return the CheckedConstraints that this method can use."""
         checked = check_constraints(
             constraints, n, sample_id, on_conflict=self.on_conflict, on_unknown=self.on_unknown
@@ -151,7 +175,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             check_no_weights(checked.by_row, type(self).__name__)
         return checked
 
-    def _fit_links(self, checked, out):
+    def _fit_links(self, checked: CheckedConstraints, out: FilePath | None) -> Self:
         """Cluster the stored points under CheckedConstraints."""
         X = self._fit_X
         rng = np.random.default_rng([self._seed, 1])
@@ -164,18 +188,26 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self.n_dropped_ = checked.n_dropped
         return self
 
-    def fit_predict(self, X, y=None, *, constraints=None, sample_id=None, out=None):
+    def fit_predict(
+        self,
+        X: Points,
+        y: ArrayLike | None = None,
+        *,
+        constraints: ConstraintsLike = None,
+        sample_id: ArrayLike | None = None,
+        out: FilePath | None = None,
+    ) -> Integers:
         """Cluster the points and return their labels; see `fit`."""
         return self.fit(X, y, constraints=constraints, sample_id=sample_id, out=out).labels_
 
-    def _must_fit(self):
+    def _must_fit(self) -> bool:
         """Tell whether a hard method has to fit all constraints into n_clusters clusters."""
         return True
 
-    def _precomputed(self):
+    def _precomputed(self) -> bool:
         return getattr(self, self._precomputed_by, None) == "precomputed"
 
-    def _check_X(self, X, reset=True):
+    def _check_X(self, X: Any, reset: bool = True) -> Any:
         X = open_rows(X)
         if is_external(X):
             X = np.asarray(X)
@@ -184,10 +216,17 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             check_affinity(X, square=reset, nonnegative=self._nonnegative)
         return X
 
-    def _prepare(self, X, rng):
+    def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         """Store what does not depend on constraints; `refit` does not call it again."""
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         """Store what was learnt and return labels (n,).
 
         Methods that label block by block write the labels to ``out``, an int array (n,), and
@@ -195,7 +234,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         """
         raise NotImplementedError
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._traits.sparse
         tags.input_tags.pairwise = self._precomputed()
@@ -206,7 +245,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 class InductiveClusterer(ConstrainedClusterer):
     """A clusterer that also places new points. Subclasses give `_learn` and `_assign`."""
 
-    def predict(self, X, *, out=None):
+    def predict(self, X: Points, *, out: FilePath | None = None) -> Integers:
         """Return the cluster of every point.
 
         Points that were given to `fit` get the label they got there, all others go where the
@@ -224,17 +263,17 @@ class InductiveClusterer(ConstrainedClusterer):
         array (n_samples,) of int
         """
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        with new_labels(out, X.shape[0]) as target:
-            labels = np.empty(X.shape[0], dtype=np.int64) if target is None else target
-            self._place(X, labels)
+        points = self._check_X(X, reset=False)
+        with new_labels(out, points.shape[0]) as target:
+            labels = np.empty(points.shape[0], dtype=np.int64) if target is None else target
+            self._place(points, labels)
         return labels if out is None else np.load(out, mmap_mode="r")
 
-    def _block(self):
+    def _block(self) -> int:
         """Return the number of new points to assign at a time."""
         return 2048
 
-    def _place(self, X, labels):
+    def _place(self, X: Any, labels: Integers) -> None:
         """Write the cluster of every row of X to labels."""
         seen = self._seen(X)
         labels[:] = self.labels_[seen]
@@ -244,7 +283,7 @@ class InductiveClusterer(ConstrainedClusterer):
             rows = new[start : start + block]
             labels[rows] = self._assign(X[rows].astype(self._fit_X.dtype, copy=False))
 
-    def _seen(self, X):
+    def _seen(self, X: Matrix) -> Integers:
         """Return the fitted row that every row of X equals, -1 where there is none.
 
         The fitted X is recognised as a whole: equal rows of it may carry different labels.
@@ -254,6 +293,6 @@ class InductiveClusterer(ConstrainedClusterer):
             return np.arange(X.shape[0])
         return match_rows(old, X)
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         """Return labels (q,) of points that were not in fit."""
         raise NotImplementedError

@@ -1,18 +1,30 @@
 """CCSKL."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise._typing import (
+    Affinity,
+    Array,
+    Floats,
+    Integers,
+    Matrix,
+    OnConflict,
+    OnUnknown,
+    RandomState,
+)
 from linkwise.blocks.rows import take_rows
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators.base import AT_LEAST_ONE, Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
 from linkwise.partition.k_means import best_starts, nearest_centre, sample_size
 
-VIEWS = ("weighted", "unit", "plain")
+View: TypeAlias = Literal["weighted", "unit", "plain"]  # of the eigenvectors
+VIEWS: tuple[View, ...] = ("weighted", "unit", "plain")
 
 
 class CCSKL(SpectralClusterer):
@@ -96,7 +108,7 @@ class CCSKL(SpectralClusterer):
     (20,)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "n_components": [AT_LEAST_ONE],
         "diagonal": [StrOptions({"balanced", "paper"})],
@@ -105,22 +117,25 @@ class CCSKL(SpectralClusterer):
 
     _traits = Traits(rows=100_000_000)  # through anchors
 
+    spectrum_: Floats
+    view_: View
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        n_components=20,
-        affinity="nearest_neighbors",
-        n_neighbors=20,
-        sigma="r",
-        diagonal="balanced",
-        normalize_rows="auto",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        n_components: int = 20,
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 20,
+        sigma: float | str = "r",
+        diagonal: Literal["balanced", "paper"] = "balanced",
+        normalize_rows: bool | Literal["auto"] = "auto",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
         self.affinity = affinity
@@ -134,14 +149,21 @@ class CCSKL(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _prepare(self, X, rng):
+    def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         super()._prepare(X, rng)
         self.affinity_matrix_ = self._graph_.W
         m = min(max(self.n_components, self.n_clusters), X.shape[0])
         self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
         self._terms, self._plain_centres = diagonal_terms(self._basis.vectors), None
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         if not links:
             m = self._basis.vectors.shape[1]
             self.spectrum_ = (np.arange(m) < self.n_clusters).astype(np.float64)
@@ -158,7 +180,7 @@ class CCSKL(SpectralClusterer):
             self.view_ = "unit" if self.normalize_rows else "weighted"
         return self._partition(rng, start=start, out=out)
 
-    def _best_view(self, links, rng):
+    def _best_view(self, links: Constraints, rng: np.random.Generator) -> tuple[View, Array]:
         """Return the view of the eigenvectors whose partition keeps most constraints.
 
         Partitions are made of a sample of the points and judged on the linked ones. The centres
@@ -182,18 +204,18 @@ class CCSKL(SpectralClusterer):
         best = most_kept(np.array(kept), np.array(found))
         return VIEWS[best], starts[best]
 
-    def _view(self, V, view):
+    def _view(self, V: Array, view: View) -> Array:
         if view == "plain":
             return unit_rows(V[:, : self.n_clusters])
         b = self.spectrum_
         Z = V[:, : len(b)] * np.sqrt(b).astype(V.dtype)  # F diag(b)^1/2, step 5 of Algorithm 1
         return unit_rows(Z) if view == "unit" else Z
 
-    def _embed(self, V):
+    def _embed(self, V: Array) -> Array:
         return self._view(V, self.view_)
 
 
-def most_kept(kept, found):
+def most_kept(kept: Array, found: Array) -> int:
     """Return the number of the view to take; the last is plain spectral clustering.
 
     Parameters

@@ -1,11 +1,13 @@
 """k-means with constraints: kept at all costs, at a price, or with a metric they help to learn."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise._typing import Array, Floats, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise.constraints import Constraints
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.distortion import (
@@ -22,14 +24,14 @@ from linkwise.partition.k_means import by_appearance, canonical_order, nearest_c
 from linkwise.partition.penalised import penalised_kmeans
 
 
-def row_order(X):
+def row_order(X: Matrix) -> Array:
     """Return a permutation of the rows that depends on their values alone."""
     if sparse.issparse(X):  # distinct rows differ in a projection drawn at random, once for all
         X = X @ np.random.default_rng(0).standard_normal((X.shape[1], 1))
     return canonical_order(X)
 
 
-def moved(links, place):
+def moved(links: Constraints, place: Integers) -> Any:
     """Return the pairs with row r called place[r], each once, in an order of their own."""
     i, j, sign, weight = links.merged().arrays()
     i, j = np.sort(np.stack([place[i], place[j]]), axis=0)
@@ -40,16 +42,27 @@ def moved(links, place):
 class _Centroids(InductiveClusterer):
     """Partition the points in an order of their own, around their mean. Subclasses: `_cluster`."""
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InductiveClusterer._parameter_constraints,
         "max_iter": [AT_LEAST_ONE],
     }
 
-    def _centred(self):
+    cluster_centers_: Floats
+    inertia_: float
+    n_iter_: int
+
+    def _centred(self) -> bool:
         """Tell whether moving all points and centres alike changes nothing."""
         return True
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         order = row_order(X)
         place = np.argsort(order)  # equal rows keep their order: among them it may matter
         centred = self._centred() and not sparse.issparse(X)
@@ -67,11 +80,11 @@ class _Centroids(InductiveClusterer):
         self._names = names
         return labels
 
-    def _cluster(self, X, pairs, rng):
+    def _cluster(self, X: Matrix, pairs: Any, rng: np.random.Generator) -> tuple[Array, Array]:
         """Store inertia and passes, and return labels (n,) and centres (k, d)."""
         raise NotImplementedError
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         return nearest_centre(X, self.cluster_centers_)
 
 
@@ -127,7 +140,7 @@ class COPKMeans(_Centroids):
     array([0, 1, 1, 0])
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Centroids._parameter_constraints,
         "on_conflict": [StrOptions({"raise", "drop"})],
     }
@@ -135,14 +148,14 @@ class COPKMeans(_Centroids):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        n_init=10,
-        max_iter=300,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        n_init: int = 10,
+        max_iter: int = 300,
+        on_conflict: Literal["raise", "drop"] = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
@@ -150,7 +163,7 @@ class COPKMeans(_Centroids):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _cluster(self, X, pairs, rng):
+    def _cluster(self, X: Matrix, pairs: Any, rng: np.random.Generator) -> tuple[Array, Array]:
         ends = np.stack([pairs.i, pairs.j], axis=1)
         labels, centres, self.inertia_, self.n_iter_ = cop_kmeans(
             X, self.n_clusters, ends[pairs.sign > 0], ends[pairs.sign < 0],
@@ -162,10 +175,10 @@ class COPKMeans(_Centroids):
 class _Penalised(_Centroids):
     """Minimise distortion plus the price of broken pairs. Subclasses: `_distortion`."""
 
-    def _distortion(self, X, pairs):
+    def _distortion(self, X: Matrix, pairs: Any) -> Any:
         raise NotImplementedError
 
-    def _cluster(self, X, pairs, rng):
+    def _cluster(self, X: Matrix, pairs: Any, rng: np.random.Generator) -> tuple[Array, Array]:
         found = penalised_kmeans(
             self._distortion(X, pairs), self.n_clusters, pairs.i, pairs.j, pairs.sign,
             n_init=self.n_init, max_iter=self.max_iter, rng=rng,
@@ -204,22 +217,22 @@ class PCKMeans(_Penalised):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Centroids._parameter_constraints,
         "constraint_weight": [StrOptions({"auto"}), NOT_NEGATIVE],
     }
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        constraint_weight="auto",
-        n_init=10,
-        max_iter=300,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        constraint_weight: float | Literal["auto"] = "auto",
+        n_init: int = 10,
+        max_iter: int = 300,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.constraint_weight = constraint_weight
         self.n_init = n_init
@@ -228,7 +241,7 @@ class PCKMeans(_Penalised):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _distortion(self, X, pairs):
+    def _distortion(self, X: Matrix, pairs: Any) -> Any:
         weight = self.constraint_weight
         weight = float(variances(X)[1].sum()) if weight == "auto" else weight
         return Euclidean(X, pairs, weight, self.n_clusters)
@@ -263,24 +276,26 @@ class HMRFKMeans(_Penalised):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Centroids._parameter_constraints,
         "distortion": [StrOptions({"euclidean", "cosine"})],
         "constraint_weight": [NOT_NEGATIVE],
     }
 
+    metric_: Floats
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        distortion="euclidean",
-        constraint_weight=1.0,
-        n_init=10,
-        max_iter=100,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        distortion: Literal["euclidean", "cosine"] = "euclidean",
+        constraint_weight: float = 1.0,
+        n_init: int = 10,
+        max_iter: int = 100,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.distortion = distortion
         self.constraint_weight = constraint_weight
@@ -290,23 +305,30 @@ class HMRFKMeans(_Penalised):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _centred(self):
+    def _centred(self) -> bool:
         return self.distortion == "euclidean"  # directions are seen from the origin
 
-    def _distortion(self, X, pairs):
+    def _distortion(self, X: Matrix, pairs: Any) -> Any:
         if self.distortion == "cosine":
             return Cosine(X, pairs, self.constraint_weight, self.n_clusters)
         return Mahalanobis(
             X, pairs, self.constraint_weight, self.n_clusters, full=False, shared=True
         )
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         labels = super()._learn(X, links, rng, out=out)
         if self.distortion == "euclidean":
             self.metric_ = self._metric[0].astype(X.dtype)
         return labels
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         if self.distortion == "cosine":
             return np.argmin(cosine_costs(X, self.cluster_centers_), axis=1)
         return np.argmin(metric_costs(X, self.cluster_centers_, self._metric), axis=1)
@@ -345,7 +367,7 @@ class MPCKMeans(_Penalised):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Centroids._parameter_constraints,
         "metric": [StrOptions({"full", "diagonal"})],
         "shared_metric": ["boolean"],
@@ -353,19 +375,21 @@ class MPCKMeans(_Penalised):
     }
     _traits = Traits(sparse=False)
 
+    metric_: Floats
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        metric="full",
-        shared_metric=True,
-        constraint_weight=1.0,
-        n_init=10,
-        max_iter=100,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        metric: Literal["full", "diagonal"] = "full",
+        shared_metric: bool = True,
+        constraint_weight: float = 1.0,
+        n_init: int = 10,
+        max_iter: int = 100,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
         self.shared_metric = shared_metric
@@ -376,18 +400,25 @@ class MPCKMeans(_Penalised):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _distortion(self, X, pairs):
+    def _distortion(self, X: Matrix, pairs: Any) -> Any:
         return Mahalanobis(
             X, pairs, self.constraint_weight, self.n_clusters,
             full=self.metric == "full", shared=self.shared_metric,
         )  # fmt: skip
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         labels = super()._learn(X, links, rng, out=out)
         if not self.shared_metric:
             self._metric = self._metric[self._names]
         self.metric_ = (self._metric[0] if self.shared_metric else self._metric).astype(X.dtype)
         return labels
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         return np.argmin(metric_costs(X, self.cluster_centers_, self._metric), axis=1)

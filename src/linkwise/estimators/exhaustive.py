@@ -1,14 +1,16 @@
 """E2CP, constraints propagated over the graph."""
 
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise._check import check_memory
+from linkwise._typing import Affinity, Array, Integers, Matrix, OnConflict, OnUnknown, RandomState
 from linkwise.blocks.cost import check_cost
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import spectral_basis
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.graph.anchors import inverse
@@ -47,7 +49,7 @@ class ExhaustivePropagation(SpectralClusterer):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "reach": [StrOptions({"auto", "all", "edges"})],
@@ -55,19 +57,19 @@ class ExhaustivePropagation(SpectralClusterer):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        alpha=0.8,
-        reach="auto",
-        affinity="nearest_neighbors",
-        n_neighbors=20,
-        sigma="r",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        alpha: float = 0.8,
+        reach: Literal["auto", "all", "edges"] = "auto",
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 20,
+        sigma: float | str = "r",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
         self.reach = reach
@@ -80,7 +82,14 @@ class ExhaustivePropagation(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         W = self._graph_.W
         if links and self.affinity == "anchors":
             W = self._on_anchors(W, links)
@@ -91,7 +100,7 @@ class ExhaustivePropagation(SpectralClusterer):
         self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
         return self._partition(rng, out=out)
 
-    def _on_points(self, W, pairs):
+    def _on_points(self, W: Matrix, pairs: tuple[Array, ...]) -> Matrix:
         if not sparse.issparse(W) or self._reach(W) == "all":
             return spread(W, *pairs, alpha=self.alpha)
         check_cost(
@@ -101,7 +110,7 @@ class ExhaustivePropagation(SpectralClusterer):
             W, *pairs, alpha=self.alpha, surroundings=True, order=self._graph_.order
         )
 
-    def _on_anchors(self, W, links):
+    def _on_anchors(self, W: Matrix, links: Constraints) -> Any:
         root = np.sqrt(inverse(W.mass))
         gram = root[:, None] * W.G * root
         S_touched = (W.Z[links.ids] * root).tocsr()
@@ -109,7 +118,7 @@ class ExhaustivePropagation(SpectralClusterer):
         F = anchor_judgement(gram, S_touched, *pairs, alpha=self.alpha)
         return W.with_core(spread_core(F, gram, W.mass))
 
-    def _reach(self, W):
+    def _reach(self, W: Matrix) -> str:
         n = W.shape[0]
         if self.reach == "auto":
             return "all" if n <= ALL_UP_TO else "edges"

@@ -1,12 +1,23 @@
 """FCSC, spectral clustering under a lower bound on the constraints kept."""
 
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise._check import check_memory
+from linkwise._typing import (
+    Affinity,
+    Array,
+    Floats,
+    Integers,
+    Matrix,
+    OnConflict,
+    OnUnknown,
+    RandomState,
+)
+from linkwise.constraints import Constraints
 from linkwise.embedding.flexible import flexible_embedding, flexible_problem
 from linkwise.embedding.spectral import spectral_basis
 from linkwise.estimators.base import Traits
@@ -47,27 +58,30 @@ class FlexibleSpectralClustering(SpectralClusterer):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "affinity": [StrOptions(set(OPTIONS) - {"anchors"})],
         "bound": [StrOptions({"auto", "kway"}), Interval(Real, 0, 1, closed="neither")],
     }
     _traits = Traits(rows=5_000)
 
+    bound_: float
+    costs_: Floats
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        bound="auto",
-        affinity="nearest_neighbors",
-        n_neighbors=20,
-        sigma="r",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        bound: float | Literal["auto", "kway"] = "auto",
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 20,
+        sigma: float | str = "r",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.bound = bound
         self.affinity = affinity
@@ -79,7 +93,14 @@ class FlexibleSpectralClustering(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         n, k = X.shape[0], self.n_clusters
         W = self.affinity_matrix_ = self._graph_.W
         self._plain = not links or k == 1
@@ -105,12 +126,12 @@ class FlexibleSpectralClustering(SpectralClusterer):
         self.costs_, self.bound_ = best.costs, best.b
         return labels
 
-    def _bounds(self):
+    def _bounds(self) -> list[Any]:
         if self.bound != "auto":
             return [self.bound]
         return [0.5 if self.n_clusters == 2 else "kway", 0.1, 0.01]
 
-    def _cut(self, found, dtype, rng):
+    def _cut(self, found: Any, dtype: Any, rng: np.random.Generator) -> tuple[Array, Array]:
         """Return labels and centres: the sign for two clusters, k-means for more."""
         Z = weighted(found, dtype)
         if self.n_clusters > 2:
@@ -118,13 +139,13 @@ class FlexibleSpectralClustering(SpectralClusterer):
         labels, names = by_appearance((Z[:, 0] > 0).astype(np.int64))
         return labels, np.where(names == 1, 1, -1)[:, None].astype(dtype)
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         if self._plain:
             return super()._assign(X)
         P = self._graph_.rows(X).P  # u is smooth on the graph: a new point has its neighbours' mean
         return nearest_centre(P @ self.embedding_, self._centres)
 
 
-def weighted(found, dtype):
+def weighted(found: Any, dtype: Any) -> Array:
     """Return the vectors weighted by 1 - cost, as k-means sees them."""
     return (found.vectors * (1 - found.costs)).astype(dtype)

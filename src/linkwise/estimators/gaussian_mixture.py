@@ -1,6 +1,6 @@
 """A Gaussian mixture that follows constraints."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -8,6 +8,18 @@ from scipy.special import softmax
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from linkwise._typing import (
+    Array,
+    Floats,
+    Integers,
+    Matrix,
+    OnConflict,
+    OnUnknown,
+    Points,
+    RandomState,
+    Sparse,
+)
+from linkwise.constraints import Constraints
 from linkwise.constraints.closure import components
 from linkwise.estimators.base import (
     AT_LEAST_ONE,
@@ -95,7 +107,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InductiveClusterer._parameter_constraints,
         "covariance_type": [StrOptions({"full", "tied", "diag"})],
         "reg": [POSITIVE],
@@ -107,22 +119,30 @@ class ConstrainedGaussianMixture(InductiveClusterer):
     }
     _traits = Traits(sparse=False)
 
+    responsibilities_: Floats
+    weights_: Floats
+    means_: Floats
+    covariances_: Floats
+    lower_bound_: float
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        covariance_type="full",
-        reg=1e-3,
-        shrinkage=40.0,
-        strength=100.0,
-        cannot="auto",
-        n_init=10,
-        max_iter=200,
-        tol=1e-4,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        covariance_type: Literal["full", "tied", "diag"] = "full",
+        reg: float = 1e-3,
+        shrinkage: float = 40.0,
+        strength: float = 100.0,
+        cannot: Literal["auto", "exact", "mean_field"] = "auto",
+        n_init: int = 10,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.covariance_type = covariance_type
         self.reg = reg
@@ -136,7 +156,14 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         order = canonical_order(X)
         points = X[order].astype(np.float64)
         i, j, sign, weight = links.merged().arrays()
@@ -165,7 +192,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged
         return labels
 
-    def _limit(self, Q):
+    def _limit(self, Q: Sparse) -> int:
         """Return up to how many labellings of a component are enumerated."""
         if self.cannot != "exact":
             return ENUMERATED if self.cannot == "auto" else 0
@@ -178,7 +205,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
             )
         return ENUMERABLE
 
-    def _announce(self, fit, found):
+    def _announce(self, fit: Any, found: int) -> None:
         if found < self.n_clusters:
             warn(
                 f"only {found} of {self.n_clusters} clusters have a point: ask for fewer clusters "
@@ -191,7 +218,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
                 ConvergenceWarning,
             )
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Points) -> Floats:
         """Return the probability of every cluster for every point.
 
         Points that were given to `fit` get their ``responsibilities_``, which the constraints
@@ -206,22 +233,22 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         array (n_samples, n_clusters), rows sum to 1
         """
         check_is_fitted(self)
-        X = self._check_X(X, reset=False)
-        row = self._seen(X)
-        found = self._posterior(X)
+        points = self._check_X(X, reset=False)
+        row = self._seen(points)
+        found = self._posterior(points)
         found[row >= 0] = self.responsibilities_[row[row >= 0]]
         return found
 
-    def _posterior(self, X):
+    def _posterior(self, X: Array) -> Array:
         L = log_density(X.astype(np.float64), self._model, self._ridge)
         L += np.log(np.maximum(self._model.alpha, TINY))
         return softmax(L, axis=1).astype(self._fit_X.dtype)
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         return self._posterior(X).argmax(axis=1)
 
 
-def _between(groups, i, j, value):
+def _between(groups: Any, i: Array, j: Array, value: Array) -> Sparse:
     """Return the symmetric csr_array (g, g) of summed values between different groups."""
     a, b = groups.of[i], groups.of[j]
     a, b, value = a[a != b], b[a != b], value[a != b]

@@ -1,11 +1,14 @@
 """What the kernel k-means estimators share."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise._typing import Array, Integers, Matrix
+from linkwise.constraints import Constraints
 from linkwise.constraints.closure import components
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
 from linkwise.partition.kernel_k_means import kernel_kmeans, membership
@@ -14,7 +17,7 @@ from linkwise.partition.kernel_k_means import kernel_kmeans, membership
 class KernelClusterer(InductiveClusterer):
     """Partition by SS-Kernel-KMeans; subclasses give `_rows`."""
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InductiveClusterer._parameter_constraints,
         "constraint_weight": [StrOptions({"auto"}), NOT_NEGATIVE],
         "max_iter": [AT_LEAST_ONE],
@@ -22,7 +25,18 @@ class KernelClusterer(InductiveClusterer):
     }
     _traits = Traits(rows=10_000)
 
-    def _partition(self, K, links, rng, *, mass=None, starts=()):
+    inertia_: float
+    n_iter_: int
+
+    def _partition(
+        self,
+        K: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        mass: Array | None = None,
+        starts: Sequence[Array] = (),
+    ) -> Integers:
         n, k = K.shape[0], self.n_clusters
         w = self.constraint_weight
         if w == "auto":
@@ -38,11 +52,11 @@ class KernelClusterer(InductiveClusterer):
         self._volume = np.bincount(labels, weights=mass, minlength=k)
         return labels
 
-    def _rows(self, X):
+    def _rows(self, X: Matrix) -> Matrix:
         """Return the kernel of new with fitted points (q, n), divided by the mass of the new."""
         raise NotImplementedError
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         N = membership(self.labels_, self.n_clusters, self._within.dtype)
         means = self._rows(X) @ N / self._volume
         means = means.toarray() if sparse.issparse(means) else means

@@ -1,6 +1,7 @@
 """Kernel k-means with constraints, also as a normalised cut."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +12,8 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
+from linkwise._typing import Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import spectral_embedding
 from linkwise.estimators.base import AT_LEAST_ONE, SIGMA
 from linkwise.estimators.kernel_base import KernelClusterer
@@ -62,11 +65,12 @@ class KernelKMeans(KernelClusterer):
     labels_ : int array (n_samples,)
     inertia_ : float, within-cluster scatter less rewards plus penalties
     n_iter_ : int, passes of the start that was kept
+    sigma_ : float, width of the kernel "rbf"; only with that kernel
     violations_ : list of Pair, the constraints not kept
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelClusterer._parameter_constraints,
         "kernel": [
             StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, *DEFAULTS, "precomputed", "nearest_neighbors"}),
@@ -80,23 +84,25 @@ class KernelKMeans(KernelClusterer):
     _precomputed_by = "kernel"
     _nonnegative = False
 
+    sigma_: float
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        kernel="rbf",
-        version="kmeans",
-        sigma="2r",
-        n_neighbors=20,
-        kernel_params=None,
-        constraint_weight="auto",
-        n_init=10,
-        max_iter=100,
-        shift=0.0,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        kernel: str | Callable[..., Any] = "rbf",
+        version: Literal["kmeans", "ncut"] = "kmeans",
+        sigma: float | str = "2r",
+        n_neighbors: int = 20,
+        kernel_params: dict[str, Any] | None = None,
+        constraint_weight: float | Literal["auto"] = "auto",
+        n_init: int = 10,
+        max_iter: int = 100,
+        shift: float = 0.0,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
         self.version = version
@@ -111,7 +117,14 @@ class KernelKMeans(KernelClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         if self.kernel != "nearest_neighbors":
             check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
         K = self._matrix(X)
@@ -125,7 +138,7 @@ class KernelKMeans(KernelClusterer):
         spectral = kmeans(Z, self.n_clusters, n_init=self.n_init, rng=rng).labels
         return self._partition(K, links, rng, mass=d, starts=[spectral])
 
-    def _matrix(self, X):
+    def _matrix(self, X: Matrix) -> Matrix:
         """Return the kernel of the points to fit, and keep what new points need."""
         self._graph: NeighbourAffinity | GraphKernelAffinity | None = None
         if self.kernel == "nearest_neighbors":
@@ -141,7 +154,7 @@ class KernelKMeans(KernelClusterer):
             self.sigma_ = resolve_sigma(self.sigma, median_scale(X))
         return self._kernel(X) if self._graph is None else self._graph.W
 
-    def _kernel(self, X, Y=None):
+    def _kernel(self, X: Matrix, Y: Matrix | None = None) -> Matrix:
         if self.kernel == "precomputed":
             return X.toarray() if sparse.issparse(X) and self.version == "kmeans" else X
         if callable(self.kernel):
@@ -151,7 +164,7 @@ class KernelKMeans(KernelClusterer):
             return np.exp(squared * squared.dtype.type(-0.5 / self.sigma_**2))
         return pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
 
-    def _rows(self, X):
+    def _rows(self, X: Matrix) -> Matrix:
         if self._graph is not None:
             P, degree = self._graph.rows(X)
             scale = 1 if self.version == "ncut" else degree[:, None]

@@ -1,10 +1,12 @@
 """Normalised cuts, the unconstrained base."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
@@ -37,7 +39,7 @@ class NormalizedCuts(SpectralClusterer):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "assign": [StrOptions({"discretize", "kmeans", "qr"})],
     }
@@ -45,18 +47,18 @@ class NormalizedCuts(SpectralClusterer):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        assign="discretize",
-        affinity="nearest_neighbors",
-        n_neighbors=20,
-        sigma="r",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        assign: Literal["discretize", "kmeans", "qr"] = "discretize",
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 20,
+        sigma: float | str = "r",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.assign = assign
         self.affinity = affinity
@@ -68,12 +70,19 @@ class NormalizedCuts(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _prepare(self, X, rng):
+    def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         super()._prepare(X, rng)
         W = self.affinity_matrix_ = self._graph_.W
         self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         if links:
             warn(
                 f"NormalizedCuts does not use the {links.n_pairs} constraints given; violations_ "
@@ -91,7 +100,9 @@ class NormalizedCuts(SpectralClusterer):
         self._centres = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
         return self._complete(labels, rng, out)
 
-    def _complete(self, labels, rng, out):
+    def _complete(
+        self, labels: Integers, rng: np.random.Generator, out: Integers | None
+    ) -> Integers:
         """Return labels; where a rotation left clusters empty, those of k-means."""
         if len(self._centres) == self.n_clusters:
             return labels

@@ -1,6 +1,6 @@
 """Kernel k-means with a kernel fitted to the constraints."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -9,6 +9,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from linkwise._check import check_memory
+from linkwise._typing import Floats, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise.constraints import Constraints
 from linkwise.estimators.base import AT_LEAST_ONE
 from linkwise.estimators.kernel_base import KernelClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
@@ -61,28 +63,32 @@ class OptimalKernelKMeans(KernelClusterer):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelClusterer._parameter_constraints,
         "n_kernels": [AT_LEAST_ONE],
         "objective": [StrOptions({"paper", "balanced"})],
         "n_starts": [AT_LEAST_ONE],
     }
 
+    weights_: Floats
+    widths_: Floats
+    objective_: float
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        n_kernels=3,
-        objective="paper",
-        n_starts=5,
-        constraint_weight="auto",
-        n_init=10,
-        max_iter=100,
-        shift=0.0,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        n_kernels: int = 3,
+        objective: Literal["paper", "balanced"] = "paper",
+        n_starts: int = 5,
+        constraint_weight: float | Literal["auto"] = "auto",
+        n_init: int = 10,
+        max_iter: int = 100,
+        shift: float = 0.0,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.n_kernels = n_kernels
         self.objective = objective
@@ -95,12 +101,19 @@ class OptimalKernelKMeans(KernelClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         check_memory(X.shape[0], X.dtype, copies=3, instead="use CCSKL, which is sparse")
         self.weights_, self.widths_, self.objective_ = self._mixture(X, links, rng)[:3]
         return self._partition(self._kernel(X), links, rng)
 
-    def _mixture(self, X, links, rng):
+    def _mixture(self, X: Matrix, links: Constraints, rng: np.random.Generator) -> Mixture:
         m = self.n_kernels
         variance = mean_variance_axis(X, axis=0)[1] if sparse.issparse(X) else X.var(axis=0)
         spread = float(np.sqrt(2 * variance.sum(dtype=np.float64)))  # root mean square distance
@@ -130,8 +143,8 @@ class OptimalKernelKMeans(KernelClusterer):
             )
         return mixture
 
-    def _kernel(self, X, Y=None):
+    def _kernel(self, X: Matrix, Y: Matrix | None = None) -> Matrix:
         return mixture_kernel(squared_distances(X, Y), self.weights_, self.widths_)
 
-    def _rows(self, X):
+    def _rows(self, X: Matrix) -> Matrix:
         return self._kernel(X, self._fit_X)

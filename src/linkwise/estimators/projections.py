@@ -1,14 +1,19 @@
 """Linear maps learnt from constraints, for use before any clusterer."""
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_constraints, check_memory, check_points, check_y
+from linkwise._typing import Affinity, Array, Floats, Mask, OnConflict, OnUnknown, Points
+from linkwise.constraints import Constraints
+from linkwise.constraints.convert import ConstraintsLike
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits
 from linkwise.exceptions import ConstraintWarning, warn
@@ -21,12 +26,25 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     _traits = Traits(sparse=False, rows=1_000_000)
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "on_conflict": [StrOptions({"raise", "drop", "keep"})],
         "on_unknown": [StrOptions({"raise", "drop"})],
     }
 
-    def fit(self, X, y=None, *, constraints=None, sample_id=None):
+    components_: Floats
+    n_dropped_: int
+    n_features_in_: int
+    feature_names_in_: Array
+    _centre: Floats
+
+    def fit(
+        self,
+        X: Points,
+        y: ArrayLike | None = None,
+        *,
+        constraints: ConstraintsLike = None,
+        sample_id: ArrayLike | None = None,
+    ) -> Self:
         """Learn the map.
 
         Parameters
@@ -45,21 +63,28 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         self._validate_params()
         check_y(y)
-        X = check_points(self, X, sparse_ok=self._traits.sparse)
+        points = check_points(self, X, sparse_ok=self._traits.sparse)
         checked = check_constraints(
-            constraints, len(X), sample_id,
+            constraints, len(points), sample_id,
             on_conflict=self.on_conflict, on_unknown=self.on_unknown,
         )  # fmt: skip
         self.n_dropped_ = checked.n_dropped
-        self._centre, components = self._learn(X, checked.by_id, checked.by_row)
-        self.components_ = components.astype(X.dtype)
+        self._centre, components = self._learn(points, checked.by_id, checked.by_row)
+        self.components_ = components.astype(points.dtype)
         return self
 
-    def fit_transform(self, X, y=None, *, constraints=None, sample_id=None):
+    def fit_transform(
+        self,
+        X: Points,
+        y: ArrayLike | None = None,
+        *,
+        constraints: ConstraintsLike = None,
+        sample_id: ArrayLike | None = None,
+    ) -> Floats:
         """Learn the map and return the mapped points; see `fit`."""
         return self.fit(X, y, constraints=constraints, sample_id=sample_id).transform(X)
 
-    def transform(self, X):
+    def transform(self, X: Points) -> Floats:
         """Return the mapped points.
 
         Parameters
@@ -71,10 +96,11 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         array (n_samples, number of rows of components_), in the dtype of X
         """
         check_is_fitted(self)
-        X = check_points(self, X, reset=False, sparse_ok=self._traits.sparse)
-        return (X - self._centre.astype(X.dtype)) @ self.components_.T.astype(X.dtype)
+        points = check_points(self, X, reset=False, sparse_ok=self._traits.sparse)
+        dtype = points.dtype
+        return (points - self._centre.astype(dtype)) @ self.components_.T.astype(dtype)
 
-    def _learn(self, X, given, links):
+    def _learn(self, X: Array, given: Constraints, links: Constraints) -> tuple[Array, Array]:
         """Store what was learnt; return the centre (d,) and the components (c, d) of the map.
 
         The pairs are given by the user's ids and, in the same order, by row numbers (links).
@@ -82,17 +108,17 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         raise NotImplementedError
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.components_.shape[0]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._traits.sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _check_n_components(n_components, X):
+def _check_n_components(n_components: int, X: Array) -> None:
     if n_components > min(X.shape):
         n, d = X.shape
         raise ValueError(
@@ -151,23 +177,35 @@ class ConstrainedPCA(ConstrainedTransformer):
     (178, 2)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ConstrainedTransformer._parameter_constraints,
         "n_components": [AT_LEAST_ONE, Interval(Real, 0, 1, closed="neither"), None],
         "alpha": [NOT_NEGATIVE],
         "beta": [NOT_NEGATIVE],
     }
 
+    objective_: Floats
+    explained_variance_: Floats
+    explained_variance_ratio_: Floats
+    mean_: Floats
+    n_components_: int
+
     def __init__(
-        self, n_components=None, *, alpha=1.0, beta=5.0, on_conflict="raise", on_unknown="raise"
-    ):
+        self,
+        n_components: float | None = None,
+        *,
+        alpha: float = 1.0,
+        beta: float = 5.0,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+    ) -> None:
         self.n_components = n_components
         self.alpha = alpha
         self.beta = beta
         self.on_conflict = on_conflict
         self.on_unknown = on_unknown
 
-    def _learn(self, X, given, links):
+    def _learn(self, X: Array, given: Constraints, links: Constraints) -> tuple[Array, Array]:
         found = constrained_pca(X, *links.arrays(), alpha=self.alpha, beta=self.beta)
         c = self._count(found, X)
         self.n_components_ = c
@@ -178,14 +216,14 @@ class ConstrainedPCA(ConstrainedTransformer):
         self.explained_variance_ratio_ = (variance[:c] / (variance.sum() or 1)).astype(X.dtype)
         return found.mean, found.components[:c]
 
-    def _count(self, found, X):
+    def _count(self, found: Any, X: Array) -> int:
         c = self.n_components
         if c is None:
             return max(1, int(np.count_nonzero(found.values > 0)))
         if c < 1:
             return enough(principal_axes(X).variance, c)
-        _check_n_components(c, X)
-        return c
+        _check_n_components(int(c), X)
+        return int(c)
 
 
 class ConstrainedLPP(ConstrainedTransformer):
@@ -225,7 +263,7 @@ class ConstrainedLPP(ConstrainedTransformer):
     (0, 1].
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ConstrainedTransformer._parameter_constraints,
         "n_components": [AT_LEAST_ONE],
         "affinity": [StrOptions({"nearest_neighbors", "rbf"})],
@@ -235,17 +273,20 @@ class ConstrainedLPP(ConstrainedTransformer):
     }
     _traits = Traits(sparse=False)
 
+    eigenvalues_: Floats
+    mean_: Floats
+
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        affinity="nearest_neighbors",
-        n_neighbors=10,
-        sigma="r",
-        variance=0.95,
-        on_conflict="raise",
-        on_unknown="raise",
-    ):
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 10,
+        sigma: float | str = "r",
+        variance: float = 0.95,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+    ) -> None:
         self.n_components = n_components
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -254,7 +295,7 @@ class ConstrainedLPP(ConstrainedTransformer):
         self.on_conflict = on_conflict
         self.on_unknown = on_unknown
 
-    def _learn(self, X, given, links):
+    def _learn(self, X: Array, given: Constraints, links: Constraints) -> tuple[Array, Array]:
         _check_n_components(self.n_components, X)
         if self.affinity == "rbf":
             check_memory(len(X), X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
@@ -319,7 +360,7 @@ class ITML(ConstrainedTransformer):
     (4, 4)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ConstrainedTransformer._parameter_constraints,
         "gamma": [POSITIVE],
         "prior": [StrOptions({"identity", "covariance"})],
@@ -328,17 +369,22 @@ class ITML(ConstrainedTransformer):
         "tol": [POSITIVE],
     }
 
+    metric_: Floats
+    bounds_: tuple[float, float]
+    dual_: Floats
+    n_iter_: int
+
     def __init__(
         self,
         *,
-        gamma=1.0,
-        prior="identity",
-        bounds=None,
-        max_iter=1000,
-        tol=1e-6,
-        on_conflict="raise",
-        on_unknown="raise",
-    ):
+        gamma: float = 1.0,
+        prior: Literal["identity", "covariance"] = "identity",
+        bounds: Sequence[float] | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+    ) -> None:
         self.gamma = gamma
         self.prior = prior
         self.bounds = bounds
@@ -347,7 +393,7 @@ class ITML(ConstrainedTransformer):
         self.on_conflict = on_conflict
         self.on_unknown = on_unknown
 
-    def _bounds(self, Z):
+    def _bounds(self, Z: Array) -> tuple[float, float]:
         if self.bounds is None:
             return distance_bounds(Z)
         numbers = len(self.bounds) == 2 and all(isinstance(b, Real) for b in self.bounds)
@@ -355,9 +401,9 @@ class ITML(ConstrainedTransformer):
             raise ValueError(
                 f"bounds must be (u, l), squared distances with 0 < u <= l; got {self.bounds!r}"
             )
-        return tuple(map(float, self.bounds))
+        return float(self.bounds[0]), float(self.bounds[1])
 
-    def _prior_map(self, X):
+    def _prior_map(self, X: Array) -> Array:
         """Return L (r, d) with A0 = L^T L."""
         if self.prior == "identity":
             return np.eye(X.shape[1])
@@ -365,7 +411,7 @@ class ITML(ConstrainedTransformer):
         unbiased = axes.variance[: axes.rank, None] * (len(X) / (len(X) - 1))
         return axes.rows[: axes.rank] / np.sqrt(unbiased)
 
-    def _learn(self, X, given, links):
+    def _learn(self, X: Array, given: Constraints, links: Constraints) -> tuple[Array, Array]:
         L = self._prior_map(X)
         self.bounds_ = self._bounds(X @ L.T)
         i, j, sign, weight = links.arrays()
@@ -383,7 +429,7 @@ class ITML(ConstrainedTransformer):
         values, vectors = np.linalg.eigh(metric)
         return np.zeros(X.shape[1]), (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
 
-    def _warn_of_equal_rows(self, given, hopeless):
+    def _warn_of_equal_rows(self, given: Constraints, hopeless: Mask) -> None:
         if np.any(hopeless):
             a, b = next(iter(given.select(hopeless)))[:2]
             warn(

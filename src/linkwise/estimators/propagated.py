@@ -1,16 +1,19 @@
 """Affinity propagation."""
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
+from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.row_sampling import spaced
 from linkwise.blocks.rows import take_rows
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators.base import POSITIVE
 from linkwise.estimators.spectral_base import SpectralClusterer
@@ -71,27 +74,29 @@ class PropagatedSpectralClustering(SpectralClusterer):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "algorithm": [StrOptions({"auto", "a", "b"})],
         "eps": [POSITIVE, tuple, list],
     }
 
+    algorithm_: Literal["a", "b"]
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        algorithm="auto",
-        eps=1.0,
-        affinity="rbf",
-        n_neighbors=10,
-        sigma="2r",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        algorithm: Literal["auto", "a", "b"] = "auto",
+        eps: float | Sequence[float] = 1.0,
+        affinity: Affinity = "rbf",
+        n_neighbors: int = 10,
+        sigma: float | str = "2r",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.algorithm = algorithm
         self.eps = eps
@@ -104,7 +109,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _eps(self):
+    def _eps(self) -> Sequence[float]:
         eps = self.eps if isinstance(self.eps, tuple | list) else (self.eps, self.eps)
         if len(eps) != 2 or not all(isinstance(e, Real) and 0 < float(e) < np.inf for e in eps):
             raise ValueError(
@@ -112,22 +117,30 @@ class PropagatedSpectralClustering(SpectralClusterer):
             )
         return eps
 
-    def _prepare(self, X, rng):
+    def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         if self.affinity not in ("anchors", "nearest_neighbors"):
             instead = 'use affinity="nearest_neighbors" or "anchors"'
             check_memory(X.shape[0], np.float64, copies=4, instead=instead)
             X = X.astype(np.float64)  # float32 would hide what links leave
         super()._prepare(X, rng)
 
-    def _graph_sigma(self):
+    def _graph_sigma(self) -> float | str:
         # the links act through a covariance of its own width; the graph only says where
         return "r" if self.affinity in ("anchors", "nearest_neighbors") else self.sigma
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         eps_must, eps_cannot = self._eps()
-        self.algorithm_ = self.algorithm
         if self.algorithm == "auto":
             self.algorithm_ = "a" if self.n_clusters == 2 else "b"
+        else:
+            self.algorithm_ = self.algorithm
         told = {"algorithm": self.algorithm_, "eps_must": eps_must, "eps_cannot": eps_cannot}
         learn = {"anchors": self._on_anchors, "nearest_neighbors": self._on_edges}
         W = learn.get(self.affinity, self._on_all_pairs)(X, links.merged(), told)
@@ -135,13 +148,13 @@ class PropagatedSpectralClustering(SpectralClusterer):
         self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
         return self._partition(rng, out=out)
 
-    def _on_all_pairs(self, X, links, told):
+    def _on_all_pairs(self, X: Matrix, links: Constraints, told: dict[str, Any]) -> Matrix:
         K = self._graph_.W
         K = K.toarray() if sparse.issparse(K) else K
         self._propagated = propagate(K, *links.arrays(), **told)
         return self._propagated.A.astype(X.dtype, copy=False)
 
-    def _on_edges(self, X, links, told):
+    def _on_edges(self, X: Matrix, links: Constraints, told: dict[str, Any]) -> Matrix:
         W = self._graph_.W
         kernel = GaussianKernel(X, resolve_sigma(self.sigma, self._graph_.median_scale))
         i, j, sign, weight = links.arrays()
@@ -152,7 +165,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         self._propagated = propagate_edges(kernel, W, i, j, sign, weight, **told)
         return self._propagated.A
 
-    def _on_anchors(self, X, links, told):
+    def _on_anchors(self, X: Matrix, links: Constraints, told: dict[str, Any]) -> Any:
         graph = self._graph_
         few = take_rows(
             X, spaced(graph.sample, min(len(graph.sample), POINTS * graph.W.G.shape[0]))
@@ -163,7 +176,7 @@ class PropagatedSpectralClustering(SpectralClusterer):
         core = propagate_core(K_A, graph.Z[i], graph.Z[j], sign, weight, **told)
         return graph.W.with_core(core)
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         if self.affinity == "anchors":
             return super()._assign(X)
         if self.affinity == "nearest_neighbors":

@@ -1,11 +1,22 @@
 """cSC, a signed Laplacian of data and constraints."""
 
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from linkwise._typing import (
+    Affinity,
+    Array,
+    Floats,
+    Integers,
+    Matrix,
+    OnConflict,
+    OnUnknown,
+    RandomState,
+)
+from linkwise.constraints import Constraints
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import extend, spectral_basis
 from linkwise.estimators.spectral_base import SpectralClusterer
@@ -44,29 +55,31 @@ class SignedSpectralClustering(SpectralClusterer):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "balance": [Interval(Real, 0, 1, closed="both")],
         "scale_constraints": ["boolean"],
         "two_way": [StrOptions({"auto", "first", "second", "kmeans"})],
     }
 
+    eigenvalues_: Floats
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        balance=0.5,
-        scale_constraints=False,
-        two_way="auto",
-        affinity="nearest_neighbors",
-        n_neighbors=20,
-        sigma="r",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        balance: float = 0.5,
+        scale_constraints: bool = False,
+        two_way: Literal["auto", "first", "second", "kmeans"] = "auto",
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 20,
+        sigma: float | str = "r",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.balance = balance
         self.scale_constraints = scale_constraints
@@ -80,7 +93,14 @@ class SignedSpectralClustering(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         n = X.shape[0]
         plain = not links or self.balance == 1
         if not plain and self.n_clusters > 10 and links.n_cannot > 4 * links.n_must:
@@ -98,15 +118,15 @@ class SignedSpectralClustering(SpectralClusterer):
         self.affinity_matrix_ = W
         self._basis = spectral_basis(W, self.n_clusters, rng)
         self.eigenvalues_ = 1 - self._basis.values
-        self._column = None
+        self._column: int | None = None
         if plain or self.n_clusters != 2 or self.two_way == "kmeans":
             return self._partition(rng, out=out)
         return self._two_way(links)
 
-    def _two_way(self, links):
+    def _two_way(self, links: Constraints) -> Integers:
         Z = self.embedding_ = np.asarray(self._basis.vectors)
 
-        def kept(labels):
+        def kept(labels: Array) -> float:
             return links.weight[~links.violated(labels)].sum()
 
         if self.two_way == "auto":
@@ -123,11 +143,11 @@ class SignedSpectralClustering(SpectralClusterer):
             )
         return labels
 
-    def _warn_of_components(self):
+    def _warn_of_components(self) -> None:
         if self.balance > 0:  # the constraints alone always fall into many parts
             super()._warn_of_components()
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         if self._column is None:
             return super()._assign(X)
         P, degree = self._graph_.rows(X)

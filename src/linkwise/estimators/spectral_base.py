@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory, check_rows
+from linkwise._typing import Array, Integers, Matrix
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.executors import run_blocks
 from linkwise.blocks.row_sampling import content_sample, spaced
@@ -48,7 +49,7 @@ POINTS_PER_ANCHOR, FEWEST_ANCHORS = 5, 50  # at least: fewer points would not jo
 CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
 
 
-def affinity_options(kind, params):
+def affinity_options(kind: str, params: dict[str, Any] | None) -> dict[str, Any]:
     """Return the options of an affinity, defaults filled in, checked."""
     known = OPTIONS[kind]
     for name, value in (params or {}).items():
@@ -67,7 +68,7 @@ def affinity_options(kind, params):
 class SpectralClusterer(InductiveClusterer):
     """Graph, learn, embed, partition; new points enter through the graph."""
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InductiveClusterer._parameter_constraints,
         "affinity": [StrOptions(set(OPTIONS))],
         "n_neighbors": [AT_LEAST_ONE],
@@ -77,10 +78,13 @@ class SpectralClusterer(InductiveClusterer):
 
     _traits = Traits(rows=10_000_000)  # through anchors
 
-    def _prepare(self, X, rng):
+    affinity_matrix_: Any  # array, csr_array or AnchoredMatrix
+    embedding_: Any  # array, or rows computed when asked for
+
+    def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         self._graph_ = self._graph(X, rng)
 
-    def _graph(self, X, rng):
+    def _graph(self, X: Matrix, rng: np.random.Generator) -> Any:
         n, d = X.shape
         kind, options = self.affinity, affinity_options(self.affinity, self.affinity_params)
         if kind == "anchors":
@@ -109,16 +113,16 @@ class SpectralClusterer(InductiveClusterer):
             X, kind, n_neighbors=self.n_neighbors, sigma=self._graph_sigma(), options=options
         )
 
-    def _graph_sigma(self):
+    def _graph_sigma(self) -> float | str:
         return self.sigma
 
-    def _block(self):
+    def _block(self) -> int:
         return 1 << 16 if self.affinity == "nearest_neighbors" else super()._block()
 
-    def _streams(self):
+    def _streams(self) -> bool:
         return self.affinity == "anchors"
 
-    def _warn_of_components(self):
+    def _warn_of_components(self) -> None:
         """Say so when the graph falls into more parts than clusters are asked for."""
         parts = 1 if isinstance(self.affinity_matrix_, np.ndarray) else self._basis.parts
         if parts > self.n_clusters:
@@ -129,14 +133,16 @@ class SpectralClusterer(InductiveClusterer):
                 ConvergenceWarning,
             )
 
-    def _sample(self, size):
+    def _sample(self, size: int) -> Integers:
         """Return the numbers of some rows, spread over the points whatever their order."""
         if self._streams() and len(self._graph_.sample) >= size:
             return spaced(self._graph_.sample, size)
         F = self._basis.vectors
         return content_sample(F, size, np.random.default_rng([self._seed, 2]))
 
-    def _partition(self, rng, *, start=None, out=None):
+    def _partition(
+        self, rng: np.random.Generator, *, start: Array | None = None, out: Integers | None = None
+    ) -> Integers:
         """Run k-means on the embedding of all points, from given centres or from its own."""
         self._warn_of_components()
         F = self._basis.vectors
@@ -149,7 +155,7 @@ class SpectralClusterer(InductiveClusterer):
         )  # fmt: skip
         return labels
 
-    def _check_X(self, X, reset=True):
+    def _check_X(self, X: Any, reset: bool = True) -> Any:
         X = open_rows(X)
         if self._streams() and is_external(X):
             return check_rows(self, X, reset=reset)
@@ -161,14 +167,14 @@ class SpectralClusterer(InductiveClusterer):
             )
         return X
 
-    def _place(self, X, labels):
+    def _place(self, X: Any, labels: Integers) -> None:
         if not self._streams():
             super()._place(X, labels)
             return
         touched = self._basis.map.touched  # their vectors are their own, not those of the map
         known = take_rows(self._fit_X, touched, self._dtype) if len(touched) else None
 
-        def place(part):
+        def place(part: slice) -> None:
             block = read_block(X, part, self._dtype)
             check_finite(block, range(part.start, part.stop))
             found = self._assign(block)
@@ -180,10 +186,10 @@ class SpectralClusterer(InductiveClusterer):
         for _ in run_blocks(place, row_blocks(*X.shape), label="predict", total=X.shape[0]):
             pass
 
-    def _assign(self, X):
+    def _assign(self, X: Matrix) -> Integers:
         V = extend(self._basis, *self._graph_.rows(X))
         return nearest_centre(self._embed(V), self._centres)
 
-    def _embed(self, V):
+    def _embed(self, V: Array) -> Array:
         """Return what k-means sees of the eigenvectors V."""
         return unit_rows(V)

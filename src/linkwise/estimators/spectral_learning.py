@@ -1,9 +1,12 @@
 """SL, constraints written into the affinity."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import additive_basis, spectral_basis
 from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
@@ -33,7 +36,7 @@ class SpectralLearning(SpectralClusterer):
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "normalization": [StrOptions({"symmetric", "additive"})],
     }
@@ -41,18 +44,18 @@ class SpectralLearning(SpectralClusterer):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        normalization="symmetric",
-        affinity="nearest_neighbors",
-        n_neighbors=20,
-        sigma="r",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        normalization: Literal["symmetric", "additive"] = "symmetric",
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 20,
+        sigma: float | str = "r",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.normalization = normalization
         self.affinity = affinity
@@ -64,7 +67,14 @@ class SpectralLearning(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         i, j, sign, _ = links.arrays()
         W = self.affinity_matrix_ = impose(self._graph_.W, i, j, sign)
         basis = spectral_basis if self.normalization == "symmetric" else additive_basis

@@ -1,10 +1,22 @@
 """CCSR, a kernel on the smooth eigenvectors."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from linkwise._typing import (
+    Affinity,
+    Array,
+    Floats,
+    Integers,
+    Matrix,
+    OnConflict,
+    OnUnknown,
+    RandomState,
+)
 from linkwise.blocks.rows import LazyRows
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
 from linkwise.estimators.spectral_base import SpectralClusterer
@@ -52,29 +64,32 @@ class SpectralRegularization(SpectralClusterer):
     The weight of a pair enters squared, as in `CCSKL`.
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
         "n_components": [AT_LEAST_ONE],
         "shrinkage": [StrOptions({"auto"}), NOT_NEGATIVE],
         "diagonal": [StrOptions({"paper", "balanced"})],
     }
 
+    matrix_: Floats
+    shrinkage_: float
+
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        n_components=15,
-        shrinkage="auto",
-        diagonal="balanced",
-        affinity="nearest_neighbors",
-        n_neighbors=20,
-        sigma="r",
-        affinity_params=None,
-        n_init=10,
-        on_conflict="raise",
-        on_unknown="raise",
-        random_state=None,
-    ):
+        n_components: int = 15,
+        shrinkage: float | Literal["auto"] = "auto",
+        diagonal: Literal["balanced", "paper"] = "balanced",
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 20,
+        sigma: float | str = "r",
+        affinity_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        on_conflict: OnConflict = "raise",
+        on_unknown: OnUnknown = "raise",
+        random_state: RandomState = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
         self.shrinkage = shrinkage
@@ -88,18 +103,25 @@ class SpectralRegularization(SpectralClusterer):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _prepare(self, X, rng):
+    def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         super()._prepare(X, rng)
         self.affinity_matrix_ = self._graph_.W
         m = min(max(self.n_components, self.n_clusters), X.shape[0])
         self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
         self._errors = diagonal_errors(LazyRows(self._basis.vectors, self._first))
 
-    def _first(self, V):
+    def _first(self, V: Array) -> Array:
         """Return the eigenvectors that the matrix recombines."""
         return V[:, : self.n_components]
 
-    def _learn(self, X, links, rng, *, out=None):
+    def _learn(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        *,
+        out: Integers | None = None,
+    ) -> Integers:
         self._root = None
         if links:
             self.matrix_, self.shrinkage_ = fit_matrix(
@@ -111,7 +133,7 @@ class SpectralRegularization(SpectralClusterer):
             self._root = root.astype(self._basis.vectors.dtype)
         return self._partition(rng, out=out)
 
-    def _embed(self, V):
+    def _embed(self, V: Array) -> Array:
         if self._root is None:
             return unit_rows(V[:, : self.n_clusters])
         return (self._first(V) @ self._root).astype(V.dtype, copy=False)  # F M^1/2

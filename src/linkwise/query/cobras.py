@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from linkwise.blocks.executors import one_thread
+from linkwise.blocks.thread_limits import one_thread
 from linkwise.query.state import Question
 
 DEEPEST = 8  # halves of halves

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwise.blocks.executors import one_thread
 from linkwise.blocks.row_sampling import content_sample
 from linkwise.blocks.rows import row_blocks, take_rows
+from linkwise.blocks.thread_limits import one_thread
 from linkwise.class_models import (
     agreements,
     coordinates,

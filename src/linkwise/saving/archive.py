@@ -5,8 +5,10 @@ import math
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from linkwise import __version__
 from linkwise._files import instead_of, kind_of_file, refuse_project
@@ -51,7 +53,7 @@ def check_place(path):
     return place
 
 
-def save(model, path):
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a model to a file that `load` reads.
 
     Parameters
@@ -153,7 +155,7 @@ def not_json(name):
     raise ValueError(f"model.json holds {name}")
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> Any:
     """Return the model in a file that `save` wrote.
 
     Parameters
