@@ -497,7 +497,7 @@ def test_float32_stays_float32(model, wine):
     assert adjusted_rand_index(found.labels_, fitted(model, X, links).labels_) > 0.95
 
 
-@pytest.mark.parametrize("model", [m for m in VARIANTS if m._traits.sparse], ids=name)
+@pytest.mark.parametrize("model", [m for m in VARIANTS if m.traits.sparse], ids=name)
 def test_sparse_points_are_points(model, rng):
     y = np.repeat([0, 1, 2], 30)
     X = rng.random((90, 12)) * (rng.random((90, 12)) < 0.4) + 2 * np.eye(3, 12)[y]

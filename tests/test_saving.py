@@ -165,7 +165,7 @@ def test_every_estimator_comes_back_as_it_was(kind, params, dtype, points, tmp_p
 
 
 @quiet
-@pytest.mark.parametrize("kind", [k for k in ESTIMATORS if k._traits.sparse])
+@pytest.mark.parametrize("kind", [k for k in ESTIMATORS if k.traits.sparse])
 def test_sparse_points_come_back(kind, points, tmp_path):
     X, new, links, other = points
     X, new = (sparse.csr_array(np.where(abs(Z) > 0.5, Z, 0)) for Z in (X, new))

@@ -92,7 +92,7 @@ class LinkClustering(InductiveClusterer):
     True
     """
 
-    _traits = Traits(rows=10_000_000)
+    traits = Traits(rows=10_000_000)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_ONE, None],
         "effort": [StrOptions(set(EFFORTS)), Interval(Real, 0, None, closed="neither")],

@@ -34,7 +34,7 @@ def fit(args: Namespace) -> int:
     links = links or Constraints()
     check_rows(args, len(X))
     model = make_model(args)
-    check_feasible(args, links, hard=model._traits.hard)
+    check_feasible(args, links, hard=model.traits.hard)
     links = weighed_for(model, links, args)
     started = time.perf_counter()
     if args.standardize:
@@ -115,7 +115,7 @@ def make_model(args):
     """Return the estimator that the command line describes."""
     method = method_class(args.method)
     options = {
-        "on_conflict": "raise" if method._traits.hard else "drop",
+        "on_conflict": "raise" if method.traits.hard else "drop",
         "random_state": args.seed,
         "respect": "hard" if args.strict else "soft",
         "effort": args.effort or "balanced",

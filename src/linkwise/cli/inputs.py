@@ -96,7 +96,7 @@ def weighed_for(model, links, args):
     """Return links as a model can use them: if it ignores weights, a project's links weigh 1."""
     from linkwise.journal import is_project
 
-    plain = model._traits.weights or (links.weight == 1).all()
+    plain = model.traits.weights or (links.weight == 1).all()
     if plain or args.links == "-" or not is_project(args.links):
         return links
     warnings.warn(

@@ -39,7 +39,7 @@ def method_class(name):
 def describe(name):
     """Return what there is to know of a method, from its class."""
     cls = method_class(name)
-    traits = cls._traits
+    traits = cls.traits
 
     def yes(value):
         return "yes" if value else "no"

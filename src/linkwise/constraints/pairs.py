@@ -141,10 +141,10 @@ class Constraints:
         """Return constraints from checked ids (m, 2)."""
         weight = np.ones(len(ends)) if weight is None else weight
         ids, pairs = encode(ends)
-        return cls._of_codes(ids, pairs, sign, weight, source, event)
+        return cls.from_columns(ids, pairs, sign, weight, source, event)
 
     @classmethod
-    def _of_codes(
+    def from_columns(
         cls,
         ids: Array,
         pairs: Array,
@@ -153,6 +153,7 @@ class Constraints:
         source: Array | None = None,
         event: Array | None = None,
     ) -> Self:
+        """Return constraints from the columns that the attributes hold; nothing is checked."""
         new = object.__new__(cls)
         new._fill(ids, pairs, sign, weight, source, event)
         return new
@@ -301,7 +302,7 @@ class Constraints:
 
     def __reduce__(self) -> tuple[Any, ...]:
         columns = self.ids, self.pairs, self.sign, self.weight, self.source, self.event
-        return Constraints._of_codes, columns
+        return Constraints.from_columns, columns
 
     @property
     def n_pairs(self) -> int:
@@ -351,7 +352,7 @@ class Constraints:
         which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
         used, pairs = encode(self.pairs[which])
         columns = self.sign, self.weight, self.source, self.event
-        return self._of_codes(self.ids[used], pairs, *(column[which] for column in columns))
+        return self.from_columns(self.ids[used], pairs, *(column[which] for column in columns))
 
     def restrict(self, ids: ArrayLike) -> Self:
         """Return the pairs with both ends among ids, for example the rows of a training part.
@@ -410,7 +411,7 @@ class Constraints:
     def with_weight(self, weight: ArrayLike) -> Self:
         """Return the same pairs with other weights, one number or (m,)."""
         weight = pair_tables.as_weights(weight, self.n_pairs, lambda i: f"weight[{i}]")
-        return self._of_codes(self.ids, self.pairs, self.sign, weight, self.source, self.event)
+        return self.from_columns(self.ids, self.pairs, self.sign, weight, self.source, self.event)
 
     def with_source(self, source: ArrayLike, event: ArrayLike = 0) -> Self:
         """Return the same pairs from another source, a name of SOURCES each or for all.
@@ -425,7 +426,7 @@ class Constraints:
         if len(unknown):
             raise ValueError(f"source must be one of {', '.join(SOURCES)}; got {unknown[0]!r}")
         event = np.broadcast_to(np.asarray(event), (self.n_pairs,))
-        return self._of_codes(self.ids, self.pairs, self.sign, self.weight, source, event)
+        return self.from_columns(self.ids, self.pairs, self.sign, self.weight, source, event)
 
     def active(self) -> Self:
         """Return the pairs of weight > 0; the others say nothing."""
@@ -444,7 +445,7 @@ class Constraints:
             return_inverse=True,
         )
         weight = np.bincount(which.ravel(), self.weight, minlength=len(rows))
-        return self._of_codes(
+        return self.from_columns(
             self.ids, rows[:, :2], -rows[:, 2], weight, self.source[first], self.event[first]
         )
 

@@ -82,7 +82,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         "on_conflict": ConstrainedClusterer._parameter_constraints["on_conflict"],
         "on_unknown": ConstrainedClusterer._parameter_constraints["on_unknown"],
     }
-    _traits = Traits(hard=True, weights=False, new_points=False, rows=10_000)
+    traits = Traits(hard=True, weights=False, new_points=False, rows=10_000)
     random_state = 0  # fit asks for one; only the search for a first colouring draws
 
     n_clusters_: int

@@ -74,7 +74,7 @@ class Traits(NamedTuple):
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     """A clusterer that takes constraints. Subclasses give `_learn`."""
 
-    _traits = Traits()
+    traits = Traits()
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_ONE],
@@ -169,9 +169,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         checked = check_constraints(
             constraints, n, sample_id, on_conflict=self.on_conflict, on_unknown=self.on_unknown
         )
-        if self._traits.hard and self._must_fit():  # here, where pairs have the user's ids
+        if self.traits.hard and self._must_fit():  # here, where pairs have the user's ids
             checked.by_id.drop_conflicts()[0].check(self.n_clusters)
-        if not self._traits.weights:
+        if not self.traits.weights:
             check_no_weights(checked.by_row, type(self).__name__)
         return checked
 
@@ -211,7 +211,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         X = open_rows(X)
         if is_external(X):
             X = np.asarray(X)
-        X = check_points(self, X, reset=reset, sparse_ok=self._traits.sparse)
+        X = check_points(self, X, reset=reset, sparse_ok=self.traits.sparse)
         if self._precomputed():
             check_affinity(X, square=reset, nonnegative=self._nonnegative)
         return X
@@ -236,7 +236,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._traits.sparse
+        tags.input_tags.sparse = self.traits.sparse
         tags.input_tags.pairwise = self._precomputed()
         tags.input_tags.positive_only = self._precomputed() and self._nonnegative
         return tags

@@ -115,7 +115,7 @@ class CCSKL(SpectralClusterer):
         "normalize_rows": ["boolean", StrOptions({"auto"})],
     }
 
-    _traits = Traits(rows=100_000_000)  # through anchors
+    traits = Traits(rows=100_000_000)  # through anchors
 
     spectrum_: Floats
     view_: View

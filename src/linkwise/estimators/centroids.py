@@ -144,7 +144,7 @@ class COPKMeans(_Centroids):
         **_Centroids._parameter_constraints,
         "on_conflict": [StrOptions({"raise", "drop"})],
     }
-    _traits = Traits(hard=True, weights=False)
+    traits = Traits(hard=True, weights=False)
 
     def __init__(
         self,
@@ -373,7 +373,7 @@ class MPCKMeans(_Penalised):
         "shared_metric": ["boolean"],
         "constraint_weight": [NOT_NEGATIVE],
     }
-    _traits = Traits(sparse=False)
+    traits = Traits(sparse=False)
 
     metric_: Floats
 

@@ -63,7 +63,7 @@ class FlexibleSpectralClustering(SpectralClusterer):
         "affinity": [StrOptions(set(OPTIONS) - {"anchors"})],
         "bound": [StrOptions({"auto", "kway"}), Interval(Real, 0, 1, closed="neither")],
     }
-    _traits = Traits(rows=5_000)
+    traits = Traits(rows=5_000)
 
     bound_: float
     costs_: Floats

@@ -117,7 +117,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         "max_iter": [AT_LEAST_ONE],
         "tol": [NOT_NEGATIVE],
     }
-    _traits = Traits(sparse=False)
+    traits = Traits(sparse=False)
 
     responsibilities_: Floats
     weights_: Floats

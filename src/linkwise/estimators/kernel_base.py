@@ -23,7 +23,7 @@ class KernelClusterer(InductiveClusterer):
         "max_iter": [AT_LEAST_ONE],
         "shift": [NOT_NEGATIVE],
     }
-    _traits = Traits(rows=10_000)
+    traits = Traits(rows=10_000)
 
     inertia_: float
     n_iter_: int

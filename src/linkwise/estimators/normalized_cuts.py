@@ -43,7 +43,7 @@ class NormalizedCuts(SpectralClusterer):
         **SpectralClusterer._parameter_constraints,
         "assign": [StrOptions({"discretize", "kmeans", "qr"})],
     }
-    _traits = Traits(constrained=False, rows=10_000_000)
+    traits = Traits(constrained=False, rows=10_000_000)
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ from linkwise.kernel.metric import distance_bounds, fit_metric
 class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A linear map that takes constraints. Subclasses give `_learn`."""
 
-    _traits = Traits(sparse=False, rows=1_000_000)
+    traits = Traits(sparse=False, rows=1_000_000)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "on_conflict": [StrOptions({"raise", "drop", "keep"})],
@@ -63,7 +63,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         self._validate_params()
         check_y(y)
-        points = check_points(self, X, sparse_ok=self._traits.sparse)
+        points = check_points(self, X, sparse_ok=self.traits.sparse)
         checked = check_constraints(
             constraints, len(points), sample_id,
             on_conflict=self.on_conflict, on_unknown=self.on_unknown,
@@ -96,7 +96,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         array (n_samples, number of rows of components_), in the dtype of X
         """
         check_is_fitted(self)
-        points = check_points(self, X, reset=False, sparse_ok=self._traits.sparse)
+        points = check_points(self, X, reset=False, sparse_ok=self.traits.sparse)
         dtype = points.dtype
         return (points - self._centre.astype(dtype)) @ self.components_.T.astype(dtype)
 
@@ -113,7 +113,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._traits.sparse
+        tags.input_tags.sparse = self.traits.sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -271,7 +271,7 @@ class ConstrainedLPP(ConstrainedTransformer):
         "sigma": SIGMA,
         "variance": [Interval(Real, 0, 1, closed="right")],
     }
-    _traits = Traits(sparse=False)
+    traits = Traits(sparse=False)
 
     eigenvalues_: Floats
     mean_: Floats

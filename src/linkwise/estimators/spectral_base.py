@@ -76,7 +76,7 @@ class SpectralClusterer(InductiveClusterer):
         "affinity_params": [dict, None],
     }
 
-    _traits = Traits(rows=10_000_000)  # through anchors
+    traits = Traits(rows=10_000_000)  # through anchors
 
     affinity_matrix_: Any  # array, csr_array or AnchoredMatrix
     embedding_: Any  # array, or rows computed when asked for

@@ -40,7 +40,7 @@ class SpectralLearning(SpectralClusterer):
         **SpectralClusterer._parameter_constraints,
         "normalization": [StrOptions({"symmetric", "additive"})],
     }
-    _traits = Traits(weights=False, rows=10_000_000)
+    traits = Traits(weights=False, rows=10_000_000)
 
     def __init__(
         self,

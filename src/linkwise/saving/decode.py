@@ -113,7 +113,7 @@ DECODE: dict[str, Callable] = {
     "scalar": decode_scalar,
     "dtype": decode_dtype,
     "RandomState": decode_random_state,
-    "Constraints": lambda held, archive: Constraints._of_codes(*decode_list(held, archive)),
+    "Constraints": lambda held, archive: Constraints.from_columns(*decode_list(held, archive)),
     "again": lambda held, archive: archive.objects[held],
     "method": decode_method,
 }
