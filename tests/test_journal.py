@@ -1,5 +1,6 @@
 """Laws of the log of answers."""
 
+import contextlib
 import csv
 import json
 import os
@@ -27,7 +28,10 @@ from hypothesis.stateful import (
 
 from linkwise import ConstrainedAgglomerative, Constraints
 from linkwise.journal import (
+    HAND,
     Data,
+    Draft,
+    Event,
     InUse,
     Journal,
     NotSaved,
@@ -35,7 +39,6 @@ from linkwise.journal import (
     describe,
     merging,
     moving,
-    pairs_of,
     read_project,
     read_table,
     replay,
@@ -71,6 +74,11 @@ def reopened(journal):
     return Journal(journal.path, data=DATA, who="anna")
 
 
+def said(journal):
+    """Return the pairs (a, b, sign) that count."""
+    return [pair[:3] for pair in journal.state.constraints()]
+
+
 def test_an_answer_says_who_when_and_why_and_becomes_a_pair(journal, path):
     event = journal.answer(3, 8, True, why="they are near", client="c1")
     assert event[:2] == (1, "answer")
@@ -81,7 +89,10 @@ def test_an_answer_says_who_when_and_why_and_becomes_a_pair(journal, path):
     journal.answer(5, 4, None)
     assert journal.state.constraints() == Constraints([(3, 8)], [(3, 4)])
     assert journal.state.counts == {"same": 1, "different": 1, "unsure": 1}
-    assert journal.state.answers == [(3, 8, True), (3, 4, False), (5, 4, None)]
+    links = journal.state.constraints()
+    assert list(links) == [(3, 8, 1, 1.0), (3, 4, -1, 1.0)]
+    assert (links.source.tolist(), links.event.tolist()) == (["answer", "answer"], [1, 2])
+    assert journal.state.unsure == [(5, 4)]
     assert read_project(path).events[0] == event  # while it is open for writing
 
 
@@ -125,7 +136,7 @@ def test_undo_and_redo_reach_any_depth_and_survive_a_restart(journal):
     journal.answer(8, 9, False)
     with pytest.raises(ValueError, match="nothing to redo"):
         journal.redo()
-    assert journal.state.answers == [(0, 1, True), (0, 2, True), (0, 3, True), (8, 9, False)]
+    assert said(journal) == [(0, 1, 1), (0, 2, 1), (0, 3, 1), (8, 9, -1)]
     journal.close()
 
 
@@ -133,7 +144,7 @@ def test_any_event_can_be_undone_by_its_number(journal):
     for b in (1, 2, 3):
         journal.answer(0, b, True)
     journal.undo(2)
-    assert [b for _, b, _ in journal.state.answers] == [1, 3]
+    assert [b for _, b, _ in said(journal)] == [1, 3]
     with pytest.raises(ValueError, match="undo of event 2: it does not count"):
         journal.undo(2)
     with pytest.raises(ValueError, match="redo of event 1: it counts"):
@@ -141,7 +152,84 @@ def test_any_event_can_be_undone_by_its_number(journal):
     with pytest.raises(ValueError, match="undo of event 9: it is no event"):
         journal.undo(9)
     journal.redo(2)
-    assert [b for _, b, _ in journal.state.answers] == [1, 2, 3]
+    assert [b for _, b, _ in said(journal)] == [1, 2, 3]
+
+
+def test_every_event_has_a_source_and_its_pairs_have_the_weight_of_it(journal, tmp_path):
+    table = tmp_path / "links.csv"
+    table.write_text("id_a,id_b,kind,weight\n0,1,must,3\n0,2,cannot,0.5\n")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("row,label\n3,a\n4,b\n")
+    journal.answer(5, 6, True, why="imported from memory")  # the words of a reason mean nothing
+    journal.split([[7], [8]], why="imported from memory")
+    journal.extend(read_table(table, journal))
+    journal.extend(read_table(labels, journal))
+    with pytest.raises(ValueError, match="source must be one of answer, hand, import; got 'x'"):
+        journal.extend([Draft("answer", {"a": 0, "b": 1, "same": True}, source="x")])
+    journal.close()
+    links = read_project(journal.path).state.constraints()
+    found = [*zip(links.source.tolist(), links.event.tolist(), links.weight.tolist(), strict=True)]
+    assert found == [
+        ("answer", 1, 1.0),
+        ("hand", 2, HAND),
+        ("import", 3, 3.0),
+        ("import", 3, 0.5),
+        ("import", 4, 1.0),
+    ]
+
+
+OLD_SCHEMA = (
+    "CREATE TABLE project (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE events (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, "
+    "who TEXT NOT NULL, at TEXT NOT NULL, why TEXT NOT NULL, client TEXT NOT NULL UNIQUE)",
+    "CREATE TRIGGER events_stay BEFORE DELETE ON events "
+    "BEGIN SELECT RAISE(ABORT, 'events are never removed'); END",
+    "CREATE TRIGGER events_are_final BEFORE UPDATE ON events "
+    "BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
+    f"PRAGMA application_id = {project_file.APPLICATION}",
+    "PRAGMA user_version = 1",
+)
+OLD_EVENTS = [
+    (1, "answer", {"a": 0, "b": 1, "same": True}, "asked"),
+    (2, "split", {"parts": [[2], [3]]}, "cluster 1 split by hand"),
+    (3, "split", {"parts": [[4], [5]]}, "imported from labels.csv"),
+    (4, "link", {"pairs": [[6, 7, -1, 3.0]]}, "imported from links.csv"),
+]
+
+
+def old_project(path):
+    """Write a project as versions before the column `source` did."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for statement in OLD_SCHEMA:
+            db.execute(statement)
+        db.execute("INSERT INTO project VALUES ('data', ?)", [json.dumps(DATA._asdict())])
+        for seq, kind, body, why in OLD_EVENTS:
+            row = (seq, kind, json.dumps(body), "anna", "2026-01-31T12:00+00:00", why, f"c{seq}")
+            db.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def test_logs_without_sources_are_read_and_mean_what_they_meant(path, tmp_path):
+    old_project(path)
+    before = path.read_bytes()
+    project = read_project(path)
+    links = project.state.constraints()
+    assert links.source.tolist() == ["answer", "hand", "import", "import"]
+    assert links.weight.tolist() == [1.0, HAND, 1.0, 3.0]
+    assert path.read_bytes() == before  # reading changes nothing
+    with Journal(path, data=DATA) as journal:
+        assert journal.events() == project.events
+        assert journal.answer(0, 1, True, client="c1") == project.events[0]
+        assert journal.split([[8], [9]], why="imported from x").source == "hand"
+    assert read_project(path).events[:4] == project.events
+    assert read_project(path).events[4].source == "hand"
+    log = tmp_path / "log.jsonl"
+    write_log(log, project)
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [row.pop("source") for row in rows] == ["answer", "hand", "import", "import"]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with Journal(tmp_path / "b.linkwise", data=DATA) as journal:
+        journal.extend(read_table(log, journal))
+        assert journal.events() == project.events
 
 
 def relation(pairs):
@@ -207,7 +295,7 @@ def corrections(draw):
 def test_few_pairs_say_all_that_a_correction_says(correction):
     kind, body = correction
     body = checked_body(kind, body)
-    few = [pair[:3] for pair in pairs_of(kind, body)]
+    few = [pair[:3] for pair in Event(1, kind, body, "", "", "", "c", "hand").constraints()]
     for mine, expected in zip(relation(few), relation(meaning(kind, body)), strict=True):
         np.testing.assert_array_equal(mine, expected)
     assert len(few) <= 3 * len({end for pair in few for end in pair[:2]})
@@ -280,7 +368,7 @@ class Programs(RuleBasedStateMachine):
         assert project.events == self.sent
         assert self.journal.state == project.state == replay(self.sent)
         stated = [pair for _, *event in self.counting for pair in meaning(*event)]
-        found = [pair[:3] for pair in self.journal.state.pairs]
+        found = said(self.journal)
         together, apart = relation(found)
         expected = relation(stated)
         np.testing.assert_array_equal(together, expected[0])
@@ -386,11 +474,12 @@ def test_ids_are_texts_of_the_data(path):
 
 
 def test_several_events_are_written_all_or_none(journal):
-    good, bad = ("answer", {"a": 0, "b": 1, "same": True}, "", "g"), ("undo", {"event": 7}, "", "b")
+    good = Draft("answer", {"a": 0, "b": 1, "same": True}, client="g")
+    bad = Draft("undo", {"event": 7}, client="b")
     with pytest.raises(ValueError, match="no event"):
         journal.extend([good, bad])
     assert journal.events() == []
-    events = journal.extend([good, ("undo", {"event": 1}, "", "b"), good])
+    events = journal.extend([good, bad._replace(body={"event": 1}), good])
     assert [event.seq for event in events] == [1, 2, 1]
 
 
@@ -489,8 +578,8 @@ def both(path):
     ("statements", "words"),
     [
         (
-            ["PRAGMA user_version = 2"],
-            r"newer linkwise \(file format 2, this one knows 1\); update",
+            ["PRAGMA user_version = 3"],
+            r"newer linkwise \(file format 3, this one knows 2\); update",
         ),
         (["PRAGMA application_id = 7"], "database of another program"),
         (["DROP TRIGGER events_stay", "DELETE FROM events WHERE seq = 1"], "event 1 is missing"),
@@ -567,7 +656,7 @@ def test_a_file_that_is_moved_away_takes_nothing(journal, path):
 
 def test_another_programs_events_are_noticed(journal, path):
     journal.answer(0, 1, True)
-    columns = "'answer', '{\"a\":0,\"b\":2,\"same\":true}', '', '', '', 'x'"
+    columns = "'answer', '{\"a\":0,\"b\":2,\"same\":true}', '', '', '', 'x', 'answer'"
     edit(path, f"INSERT INTO events VALUES (2, {columns})")
     with pytest.raises(NotSaved, match="another program wrote to"):
         journal.answer(0, 3, True)
@@ -825,7 +914,7 @@ def test_a_log_is_merged_into_another(tmp_path):
     with Journal(tmp_path / "b.linkwise", data=data) as journal:
         journal.answer(7, 8, False)
         journal.extend(read_table(tmp_path / "log.jsonl", journal))
-        assert journal.state.answers == [(7, 8, False), (0, 1, True), (0, 2, True)]
+        assert said(journal) == [(7, 8, -1), (0, 1, 1), (0, 2, 1)]
         journal.redo(4)
         assert read_table(tmp_path / "log.jsonl", journal) == []
     with (

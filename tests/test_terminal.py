@@ -320,7 +320,7 @@ def test_a_project_without_answers_takes_other_options_and_other_rows(call):
         ("REPLACE INTO project VALUES ('seed', '\"a\"')", "the setting seed is damaged"),
         (
             """INSERT INTO events VALUES
-            (2, 'answer', '{"a":"zz","b":"r01","same":true}', '', '', '', 'c')""",
+            (2, 'answer', '{"a":"zz","b":"r01","same":true}', '', '', '', 'c', 'answer')""",
             "the log is damaged: event 2: 'zz' is not an id of data.csv",
         ),
     ],

@@ -1,15 +1,15 @@
 """The log of answers: append-only events in one file, and what they say.
 
-events (what can be written down, and which pairs it means), state (the replay of a log), file (the
-SQLite file and its faults), journal (writing and reading), corrections (merge, split and
-reassignment as events), exports (tables for other programs, and back).
+events (the kinds of events, and the pairs that each means), state (the replay of a log), file (the
+SQLite file and its faults), journal (writing and reading), corrections (merge, split and move as
+events), exports (tables for other programs, and back), settings (what a project keeps).
 
-The room knows nothing of who asks: a terminal, a page and a script write the same events.
-NumPy is imported when constraints are asked for, so that a log opens at once.
+The room does not depend on who asks: a terminal, a page and a script write the same events.
+NumPy is imported when constraints are requested, so a log opens at once.
 """
 
 from linkwise.journal.corrections import merging, moving, representatives, splitting
-from linkwise.journal.events import HAND, Event, pairs_of
+from linkwise.journal.events import HAND, Draft, Event
 from linkwise.journal.exports import (
     read_table,
     restored_links,
@@ -32,6 +32,7 @@ from linkwise.journal.state import State, replay
 __all__ = [
     "HAND",
     "Data",
+    "Draft",
     "Event",
     "InUse",
     "Journal",
@@ -45,7 +46,6 @@ __all__ = [
     "is_project",
     "merging",
     "moving",
-    "pairs_of",
     "project_data",
     "read_project",
     "read_table",

@@ -1,25 +1,30 @@
 """Corrections of clusters, as bodies of events that stay true when the clusters change.
 
-The number of a cluster means nothing after the next fit, and all its rows would freeze its errors
-too. A correction is therefore said of representatives: the rows nearest to the centres of a small
-k-means within the cluster, so that each stands for many rows and none is at the edge.
+The number of a cluster means nothing after the next fit, and naming all of its rows would keep its
+errors as well. A correction therefore names representatives: the rows nearest to the centres of a
+small k-means within the cluster. Each represents many rows, and none lies at the edge.
 
     (1)  merge clusters c, d        one group through the representatives of both
-    (2)  split rows S off c         S, and the representatives of the rest of c, apart
-    (3)  move rows S into d         S and the representatives of d, in turn, are one group, apart
-                                    from those of the clusters that S leaves
+    (2)  split rows S off c         S apart from the representatives of the rest of c
+    (3)  move rows S into d         S and the representatives of d, alternating, are one group,
+                                    apart from those of the clusters that S leaves
 
-S is what the user chose, and is taken whole. Row numbers go in, the user's ids come out.
+S is the selection of the user, and all of it is named. The functions take row numbers and return
+the user's ids.
 """
 
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from typing import Any
 
-N = 12  # representatives of a cluster
-SAMPLE = 2000  # rows of a cluster looked at
+from linkwise.journal.events import Body, Id
+
+N = 12  # representatives of a cluster: enough for several dense parts, few enough for a short log
+SAMPLE = 2000  # rows of a cluster that k-means sees; it bounds the time on large clusters
 
 
-def representatives(X, rows, n=N):
-    """Return at most n of the rows (row numbers) that stand for all of them, ascending."""
+def representatives(X: Any, rows: Any, n: int = N) -> list[int]:
+    """Return at most n of the rows (row numbers) that represent all of them, ascending."""
     import numpy as np
     from sklearn.cluster import KMeans
     from sklearn.metrics import pairwise_distances_argmin
@@ -34,17 +39,19 @@ def representatives(X, rows, n=N):
     return sorted(set(rows[pairwise_distances_argmin(centers, X)].tolist()))
 
 
-def _members(labels, cluster, but=()):
+def _members(labels: Iterable[int], cluster: int, but: Iterable[int] = ()) -> list[int]:
     rows = [i for i, label in enumerate(labels) if label == cluster]
     but = set(but)
     return [i for i in rows if i not in but]
 
 
-def _named(rows, ids):
+def _named(rows: Iterable[int], ids: Sequence[str] | None) -> list[Id]:
     return list(rows) if ids is None else [ids[i] for i in rows]
 
 
-def merging(X, labels, first, second, *, ids=None):
+def merging(
+    X: Any, labels: Any, first: int, second: int, *, ids: Sequence[str] | None = None
+) -> Body:
     """Return the body of the merge of two clusters, Eq. (1)."""
     if first == second:
         raise ValueError(f"second must be another cluster than first; got {first} twice")
@@ -52,11 +59,13 @@ def merging(X, labels, first, second, *, ids=None):
     if not all(parts):
         empty = second if parts[0] else first
         raise ValueError(f"there is no cluster {empty}; name one that labels have")
-    first, second = (_named(representatives(X, part), ids) for part in parts)
-    return {"first": first, "second": second}
+    named = [_named(representatives(X, part), ids) for part in parts]
+    return {"first": named[0], "second": named[1]}
 
 
-def splitting(X, labels, rows, *, ids=None):
+def splitting(
+    X: Any, labels: Any, rows: Iterable[int], *, ids: Sequence[str] | None = None
+) -> Body:
     """Return the body of the split of rows, all of one cluster, off the rest of it, Eq. (2)."""
     rows = list(rows)
     clusters = {labels[i] for i in rows}
@@ -68,7 +77,9 @@ def splitting(X, labels, rows, *, ids=None):
     return {"parts": [_named(rows, ids), _named(representatives(X, rest), ids)]}
 
 
-def moving(X, labels, rows, cluster, *, ids=None):
+def moving(
+    X: Any, labels: Any, rows: Iterable[int], cluster: int, *, ids: Sequence[str] | None = None
+) -> Body:
     """Return the body of the group that moves rows into a cluster, Eq. (3)."""
     rows = list(rows)
     there = _members(labels, cluster, but=rows)

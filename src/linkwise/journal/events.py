@@ -1,9 +1,9 @@
-"""What can be written down, and which pairs each of it means.
+"""The kinds of events a log can hold, and the pairs that each of them means.
 
 A correction is a constraint. An event names the rows it speaks of by the user's ids, never by the
-number of a cluster, so that it stays true when the clusters change. It means these pairs:
+number of a cluster, so it stays true when the clusters change. It means these pairs:
 
-    (1)  answer  a, b, same     a with b, a not with b; nothing if the answer is "don't know"
+    (1)  answer  a, b, same     a with b, or a not with b; nothing for "don't know"
     (2)  link    pairs          as listed, with their weights
     (3)  group   rows, apart    chain(rows); rows | apart
     (4)  merge   first, second  chain(first), chain(second); first & second
@@ -11,28 +11,40 @@ number of a cluster, so that it stays true when the clusters change. It means th
     (6)  stroke, rename         none
 
 chain(r) has the must-links r_i, r_i+1 and r_i, r_i+2. p & q has the must-links p_i, q_i for
-i = 1 .. max(len p, len q), the shorter list read again from its start, and p | q the
-cannot-links. Together they imply what is meant of every pair of rows, at O(c n) pairs for n rows
-in c parts, not n^2; and no single pair carries the correction, since a soft method may take one
-pair alone for an error. To move rows from one cluster to another is (3): they and some of the
-new cluster, in turn, as `rows`, some of the old one as `apart`.
+i = 1 .. max(len p, len q), the shorter list repeated from its start; p | q has the same pairs as
+cannot-links. Together they imply what the event says about every pair of its rows, with O(c n)
+pairs for n rows in c parts instead of n^2. No single pair carries the whole correction, because a
+soft method may take one pair alone for an error. Moving rows from one cluster to another is (3):
+`rows` alternates between these rows and some of the new cluster, `apart` holds some of the old one.
 
-A pair of an answer has weight 1. Pairs of (3) to (5) have weight HAND: who draws a line around
-points has looked at more than two of them. What came from a table has the weights of the table, or
-1.
+Every event has a source, which is written in the log:
+
+    answer  the answer to a question
+    hand    a correction by hand
+    import  read from a table
+
+A pair of an answer has weight 1. The pairs of (3) to (5) have weight HAND if they were made by
+hand, and 1 if they were imported. The pairs of (2) have the weights they are given.
 
     (7)  undo, redo  event      that event does not count; it counts again
 
-Every check of what may enter a log is here. Nothing is changed but the kind of sequence.
+Every check of what may enter a log is in this module.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-HAND = 5.0  # weight of a pair made by hand
-IMPORTED = "imported from"  # how the reason of what came from a table begins
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
+
+HAND = 5.0  # weight of a pair made by hand: whoever selects points has looked at more than two
+SOURCES = ("answer", "hand", "import")
+IMPORTED = "imported from"  # how the reason of an import begins
+
+Id = str | int  # the user's name of a row, or its number
+Body = dict[str, Any]
 
 
 class Event(NamedTuple):
@@ -43,32 +55,70 @@ class Event(NamedTuple):
     seq : int, its number, 1, 2, ... without gaps
     kind : str, a key of KINDS
     body : dict, what it says; see `linkwise.journal.events`
-    who, when, why : str, who said it, the time (ISO 8601, UTC), and the reason it was asked or made
+    who, when, why : str, its author, the time (ISO 8601, UTC), and why it was asked or made
     client : str, the id its sender gave it, unique in the log
+    source : str, "answer", "hand" or "import"
     """
 
     seq: int
     kind: str
-    body: dict[str, Any]
+    body: Body
     who: str
     when: str
     why: str
     client: str
+    source: str
 
     @property
-    def by_hand(self):
+    def by_hand(self) -> bool:
         """Whether it is a correction by hand."""
-        kinds = ("link", "group", "merge", "split")
-        return self.kind in kinds and not self.why.startswith(IMPORTED)
+        return self.source == "hand" and self.kind in ("link", "group", "merge", "split")
 
-    @property
-    def pairs(self):
-        """What it means, a list of (a, b, sign, weight)."""
-        return pairs_of(self.kind, self.body, weight=HAND if self.by_hand else 1.0)
+    def constraints(self) -> "Constraints":
+        """Return the pairs it means as Constraints by the user's ids."""
+        return constraints_of([self])
 
 
-def checked_text(value, name, *, empty=True):
-    """Return a text that every file can hold."""
+class Draft(NamedTuple):
+    """An event to be written.
+
+    Attributes
+    ----------
+    kind, body, why : as in Event
+    client : str, or None for a new id
+    source : str, or None: "answer" for an answer, else "hand"
+    who, when : str, or None for the user of the journal and the present time
+    """
+
+    kind: str
+    body: Body
+    why: str = ""
+    client: str | None = None
+    source: str | None = None
+    who: str | None = None
+    when: str | None = None
+
+
+def checked_source(source: str | None, kind: str) -> str:
+    """Return the source of an event; None stands for the usual one of its kind."""
+    if source is None:
+        return "answer" if kind == "answer" else "hand"
+    if source not in SOURCES:
+        raise ValueError(f"source must be one of {', '.join(SOURCES)}; got {source!r}")
+    return source
+
+
+def source_in_old_log(kind: str, why: str) -> str:
+    """Return the source of an event from a log that does not record it.
+
+    In such logs only the reason of an import tells it from a correction by hand.
+    """
+    imported = kind != "answer" and why.startswith(IMPORTED)
+    return "import" if imported else checked_source(None, kind)
+
+
+def checked_text(value: Any, name: str, *, empty: bool = True) -> str:
+    """Return a text that can be written to any file."""
     if not isinstance(value, str) or not (value or empty):
         raise ValueError(f"{name} must be a text{'' if empty else ', not empty'}; got {value!r}")
     try:
@@ -78,7 +128,7 @@ def checked_text(value, name, *, empty=True):
     return value
 
 
-def checked_id(value, name):
+def checked_id(value: Any, name: str) -> Id:
     """Return the id of a row: a text, or a row number."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
         return int(value)
@@ -87,7 +137,7 @@ def checked_id(value, name):
     raise ValueError(f"{name} must be an id, a text or a row number >= 0; got {value!r}")
 
 
-def checked_rows(values, name, *, least=1):
+def checked_rows(values: Any, name: str, *, least: int = 1) -> list[Id]:
     """Return a list of distinct ids."""
     if not isinstance(values, list | tuple):
         raise ValueError(f"{name} must be a list of ids; got {values!r}")
@@ -100,21 +150,21 @@ def checked_rows(values, name, *, least=1):
     return rows
 
 
-def checked_parts(parts, name):
-    """Return lists of ids that have none in common."""
-    parts = [checked_rows(part, f"{name}[{i}]") for i, part in enumerate(parts)]
-    part_of: dict = {}
-    for i, part in enumerate(parts):
+def checked_parts(parts: Any, name: str) -> list[list[Id]]:
+    """Return lists of ids that share none."""
+    found = [checked_rows(part, f"{name}[{i}]") for i, part in enumerate(parts)]
+    part_of: dict[Id, int] = {}
+    for i, part in enumerate(found):
         for row in part:
             if part_of.setdefault(row, i) != i:
                 raise ValueError(
                     f"{name}: {row!r} is in part {part_of[row]} and in part {i}; leave it in one"
                 )
-    return parts
+    return found
 
 
-def checked_number(value, name, *, least=-math.inf):
-    """Return a finite number, at least so large."""
+def checked_number(value: Any, name: str, *, least: float = -math.inf) -> float:
+    """Return a finite number >= least."""
     good = isinstance(value, int | float) and not isinstance(value, bool)
     if not good or not (math.isfinite(value) and value >= least):
         bound = "" if least == -math.inf else f" >= {least:g}"
@@ -122,14 +172,14 @@ def checked_number(value, name, *, least=-math.inf):
     return value
 
 
-def _answer(a, b, same):
+def _answer(a: Any, b: Any, same: Any) -> Body:
     ends = checked_rows([a, b], "a, b")
     if same is not None and not isinstance(same, bool):
         raise ValueError(f"same must be True, False or None (don't know); got {same!r}")
     return {"a": ends[0], "b": ends[1], "same": same}
 
 
-def _link(pairs):
+def _link(pairs: Any) -> Body:
     if not isinstance(pairs, list | tuple) or not pairs:
         raise ValueError(f"pairs must be a list of (a, b, sign, weight); got {pairs!r}")
     found = []
@@ -144,25 +194,25 @@ def _link(pairs):
     return {"pairs": found}
 
 
-def _group(rows, apart=()):
+def _group(rows: Any, apart: Any = ()) -> Body:
     rows = checked_rows(rows, "rows", least=1 if apart else 2)
     apart = checked_rows(apart, "apart", least=0)
     checked_parts([rows, apart] if apart else [rows], "rows, apart")
     return {"rows": rows, "apart": apart}
 
 
-def _merge(first, second):
+def _merge(first: Any, second: Any) -> Body:
     first, second = checked_parts([first, second], "first, second")
     return {"first": first, "second": second}
 
 
-def _split(parts):
+def _split(parts: Any) -> Body:
     if not isinstance(parts, list | tuple) or len(parts) < 2:
         raise ValueError(f"parts must be two lists of ids or more; got {parts!r}")
     return {"parts": checked_parts(parts, "parts")}
 
 
-def _stroke(colour, points, width=1):
+def _stroke(colour: Any, points: Any, width: Any = 1) -> Body:
     if not isinstance(points, list | tuple) or not points:
         raise ValueError(f"points must be a list of (x, y); got {points!r}")
     line = []
@@ -177,11 +227,11 @@ def _stroke(colour, points, width=1):
     }
 
 
-def _rename(rows, name):
+def _rename(rows: Any, name: Any) -> Body:
     return {"rows": checked_rows(rows, "rows"), "name": checked_text(name, "name")}
 
 
-def _target(event):
+def _target(event: Any) -> Body:
     if not isinstance(event, int) or isinstance(event, bool) or event < 1:
         raise ValueError(f"event must be the number of an event, from 1 on; got {event!r}")
     return {"event": event}
@@ -202,8 +252,8 @@ KINDS: dict[
 }
 
 
-def checked_body(kind, body):
-    """Return the body of an event, complete and of plain lists, or refuse it with a ValueError."""
+def checked_body(kind: Any, body: Any) -> Body:
+    """Return the body of an event with all its fields and plain lists; refuse a wrong one."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
     if not isinstance(body, dict):
@@ -217,7 +267,7 @@ def checked_body(kind, body):
     return check(**body)
 
 
-def rows_of(kind, body):
+def rows_of(kind: str, body: Body) -> list[Id]:
     """Return the ids that an event names."""
     if kind == "answer":
         return [body["a"], body["b"]]
@@ -228,23 +278,24 @@ def rows_of(kind, body):
     return [row for name in ("rows", "apart", "first", "second") for row in body.get(name, ())]
 
 
-def _chain(rows):
+def _chain(rows: list[Id]) -> list[tuple]:
     steps = (zip(rows, rows[step:], strict=False) for step in (1, 2))
     return [(a, b, 1) for ends in steps for a, b in ends]
 
 
-def _between(p, q, sign):
+def _between(p: list[Id], q: list[Id], sign: int) -> list[tuple]:
     times = max(len(p), len(q))
     return [(p[i % len(p)], q[i % len(q)], sign) for i in range(times)]
 
 
-def pairs_of(kind, body, *, weight=HAND):
-    """Return what an event means, a list of (a, b, sign, weight); weight is that of (3) to (5)."""
+def _pairs(event: Event) -> list[tuple]:
+    """Return the pairs (a, b, sign, weight) that an event means."""
+    kind, body = event.kind, event.body
     if kind == "answer" and body["same"] is not None:
         return [(body["a"], body["b"], 1 if body["same"] else -1, 1.0)]  # Eq. (1)
     if kind == "link":
         return [tuple(pair) for pair in body["pairs"]]  # Eq. (2)
-    found: list = []
+    found: list[tuple] = []
     if kind == "group":
         rows, apart = body["rows"], body["apart"]
         found = _chain(rows) + (_between(rows, apart, -1) if apart else [])  # Eq. (3)
@@ -255,4 +306,17 @@ def pairs_of(kind, body, *, weight=HAND):
         within = [pair for part in body["parts"] for pair in _chain(part)]
         two = combinations(body["parts"], 2)
         found = within + [pair for p, q in two for pair in _between(p, q, -1)]  # Eq. (5)
+    weight = HAND if event.source == "hand" else 1.0
     return [(*pair, weight) for pair in found]
+
+
+def constraints_of(events: Iterable[Event]) -> "Constraints":
+    """Return the pairs that events mean as Constraints by the user's ids, in their order.
+
+    Every pair carries the source and the number of its event.
+    """
+    from linkwise.constraints import Constraints
+
+    found = [(pair, event) for event in events for pair in _pairs(event)]
+    links = Constraints.from_table([pair for pair, _ in found])
+    return links.with_source([e.source for _, e in found], [e.seq for _, e in found])

@@ -1,12 +1,13 @@
 """Answers and labels in tables for other programs, and back.
 
-    links   id_a, id_b, kind, weight, event, who, when, why     one row per pair that counts
-    labels  id, label, name                                     one row per point
-    log     seq, kind, body, who, when, why, client, data       everything, undone or not
+    links   id_a, id_b, kind, weight, event, who, when, why          one row per pair that counts
+    labels  id, label, name                                          one row per point
+    log     seq, kind, body, who, when, why, client, source, data    all events, undone or not
 
-.csv and .tsv have a header. A text that a spreadsheet would run as a formula gets an apostrophe
-before it, and loses it when it is read back; numbers are left alone. .jsonl is one object per
-line. .parquet needs pyarrow. Files are written beside their place and then moved there.
+.csv and .tsv files have a header. A text that a spreadsheet would run as a formula is written with
+an apostrophe before it, which is removed when it is read back; numbers stay as they are. A .jsonl
+file has one object per line. .parquet needs pyarrow. A file is written beside its place and then
+moved there. A log without the column `source`, from an earlier version, is read as well.
 """
 
 import csv
@@ -14,12 +15,28 @@ import io
 import json
 import os
 import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from linkwise._files import write_whole
 from linkwise.exceptions import MissingExtra
-from linkwise.journal.events import IMPORTED, Event, checked_body, checked_text
-from linkwise.journal.state import replay
+from linkwise.journal.events import (
+    IMPORTED,
+    Draft,
+    Event,
+    Id,
+    checked_body,
+    checked_source,
+    checked_text,
+    source_in_old_log,
+)
+from linkwise.journal.file import FilePath
+from linkwise.journal.journal import Journal, Project
+from linkwise.journal.state import State, replay
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
 
 DELIMITER = {".csv": ",", ".tsv": "\t"}
 FORMATS = (*DELIMITER, ".jsonl", ".parquet")
@@ -27,27 +44,28 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 FORMULA = "=+-@＝＋－＠"
 LINKS = ("id_a", "id_b", "kind", "weight", "event", "who", "when", "why")
 LABELS = ("id", "row", "label", "name")
-LOG = ("seq", "kind", "body", "who", "when", "why", "client", "data")
+LOG = ("seq", "kind", "body", "who", "when", "why", "client", "source", "data")
+Columns = dict[str, list]  # a table
 
 
-def is_formula(text):
+def is_formula(text: str) -> bool:
     """Tell whether a spreadsheet might run a text, or take our apostrophe for its own."""
     risky = text.lstrip()[:1] in FORMULA or text[:1] in "\t\r\n'"
     return bool(text) and risky and not NUMBER.fullmatch(text)
 
 
-def inert(cell):
+def inert(cell: Any) -> Any:
     """Return a cell that a spreadsheet shows and does not run."""
     return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
 
 
-def restored(cell, known=()):
+def restored(cell: Any, known: Collection[str] = ()) -> Any:
     """Return a cell as it was before `inert`; a text among those known is left as it is."""
     marked = isinstance(cell, str) and cell.startswith("'") and cell not in known
     return cell[1:] if marked and is_formula(cell[1:]) else cell
 
 
-def restored_links(links, known):
+def restored_links(links: "Constraints", known: Collection[str]) -> "Constraints":
     """Return Constraints as they were before their ids were made inert."""
     from linkwise.constraints import Constraints
 
@@ -58,7 +76,7 @@ def restored_links(links, known):
     return Constraints.from_table(table)
 
 
-def check_format(path):
+def check_format(path: FilePath) -> str:
     """Return the suffix of a table, or refuse it."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
@@ -68,7 +86,7 @@ def check_format(path):
     return suffix
 
 
-def _pyarrow():
+def _pyarrow() -> Any:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -77,7 +95,7 @@ def _pyarrow():
     return pyarrow
 
 
-def table_bytes(suffix, columns, *, spreadsheet=True):
+def table_bytes(suffix: str, columns: Columns, *, spreadsheet: bool = True) -> bytes:
     """Return a table, a dict of columns, as the bytes of a file with that suffix.
 
     With ``spreadsheet``, texts in .csv and .tsv that a spreadsheet would run as a formula are made
@@ -101,21 +119,23 @@ def table_bytes(suffix, columns, *, spreadsheet=True):
     return text.getvalue().encode()
 
 
-def write(path, columns):
+def write(path: FilePath, columns: Columns) -> None:
     """Write a table, a dict of columns, whole or not at all."""
     write_whole(path, table_bytes(check_format(path), columns))
 
 
-def write_links(path, state):
-    """Write the pairs that count, with the event each comes from."""
+def write_links(path: FilePath, state: State) -> None:
+    """Write the pairs that count, each with its event."""
+    links = state.constraints()
+    events = map(state.event, links.event.tolist())
     rows = [
         (a, b, "must" if sign > 0 else "cannot", weight, e.seq, e.who, e.when, e.why)
-        for a, b, sign, weight, e in state.pairs
+        for (a, b, sign, weight), e in zip(links, events, strict=True)
     ]
     write(path, {name: [row[j] for row in rows] for j, name in enumerate(LINKS)})
 
 
-def write_log(path, project):
+def write_log(path: FilePath, project: Project) -> None:
     """Write every event of a Project."""
     rows = [(*e, project.data.sha256) for e in project.events]
     columns = {name: [row[j] for row in rows] for j, name in enumerate(LOG)}
@@ -124,8 +144,8 @@ def write_log(path, project):
     write(path, columns)
 
 
-def read(path):
-    """Return a table as a dict of columns, cells as text or as its format has them."""
+def read(path: FilePath) -> Columns:
+    """Return a table as a dict of columns; cells are texts unless the format has types."""
     suffix = check_format(path)
     if suffix == ".parquet":
         pyarrow = _pyarrow()
@@ -139,9 +159,9 @@ def read(path):
     return _read_jsonl(text, path) if suffix == ".jsonl" else _read_csv(text, path, suffix)
 
 
-def _read_csv(text, path, suffix):
+def _read_csv(text: str, path: FilePath, suffix: str) -> Columns:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=DELIMITER[suffix], strict=True)
-    names: list = []
+    names: list[str] = []
     rows = []
     try:
         for row in filter(None, reader):
@@ -162,7 +182,7 @@ def _read_csv(text, path, suffix):
     return {name: [row[j] for row in rows[1:]] for j, name in enumerate(names)}
 
 
-def _read_jsonl(text, path):
+def _read_jsonl(text: str, path: FilePath) -> Columns:
     rows: list[dict] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -180,24 +200,26 @@ def _read_jsonl(text, path):
     return {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
 
 
-def _other_names(row, first):
+def _other_names(row: dict, first: dict) -> set:
     """Return the names that one of two rows lacks; a weight may be left out."""
     return (row.keys() ^ first.keys()) - {"weight"}
 
 
-def read_table(path, journal, *, ids=None):
-    """Return what a table would add to a journal, drafts for `Journal.extend`.
+def read_table(
+    path: FilePath, journal: Journal, *, ids: Sequence[str] | None = None
+) -> list[Draft]:
+    """Return what a table would add to a journal, Drafts for `Journal.extend`.
 
     Parameters
     ----------
-    path : str, a table of links, labels or a log, told apart by their columns
+    path : str, a table of links, of labels, or a log; its columns tell which
     journal : Journal, where it would be added
     ids : the ids of the rows, or None: tables name row numbers
 
     Notes
     -----
-    The id of the event is made from the contents, so that a table imported twice counts once.
-    A log brings events with the ids they have; those already there are left out.
+    The client id of the event is made from the contents, so a table imported twice counts once.
+    The events of a log keep their client ids; those already in the journal are left out.
     """
     from hashlib import sha256
 
@@ -211,30 +233,30 @@ def read_table(path, journal, *, ids=None):
         return _log_drafts(columns, journal, path)
     if _is_links(columns):
         pairs = _pairs(columns, known, path)
-        return [("link", {"pairs": pairs}, why, client)] if pairs else []
+        return [Draft("link", {"pairs": pairs}, why, client, "import")] if pairs else []
     if "label" in columns and columns.keys() & {"id", "row"}:
         name = "id" if "id" in columns else "row"
         parts = _parts(_ids(columns[name], known, path), columns["label"])
         if sum(map(len, parts)) < 2:
             raise ValueError(f"{path}: it says nothing, as fewer than two of its rows have a label")
         if len(parts) > 1:
-            return [("split", {"parts": parts}, why, client)]
-        return [("group", {"rows": parts[0]}, why, client)]
+            return [Draft("split", {"parts": parts}, why, client, "import")]
+        return [Draft("group", {"rows": parts[0]}, why, client, "import")]
     raise ValueError(
         f"{path}: expected the columns id_a,id_b,kind (links), id,label (labels), or those of a "
         f"log; got {', '.join(map(repr, columns)) or 'none'}{other_separator(list(columns))}"
     )
 
 
-def _is_links(columns):
-    """Tell whether a table has links, as `Constraints.read` would: by name, or without header."""
+def _is_links(columns: Columns) -> bool:
+    """Tell whether `Constraints.read` would take a table for links, with or without a header."""
     from linkwise.constraints.pair_tables import is_header, kind_of
 
     names = list(columns)
     return is_header(names) or (len(names) in (3, 4) and kind_of(names[2]) != 0)
 
 
-def _ids(cells, known, path):
+def _ids(cells: Sequence, known: Collection[str], path: FilePath) -> list:
     """Return cells as ids: texts among those known, or row numbers."""
     if known:
         return [restored(cell if isinstance(cell, str) else str(cell), known) for cell in cells]
@@ -245,12 +267,12 @@ def _ids(cells, known, path):
     return list(map(int, rows))
 
 
-def _is_whole(cell):
-    """Tell whether a cell is a whole number, though it may be a float."""
+def _is_whole(cell: Any) -> bool:
+    """Tell whether a cell is a float with a whole value."""
     return isinstance(cell, float) and cell.is_integer()
 
 
-def _pairs(columns, known, path):
+def _pairs(columns: Columns, known: Collection[str], path: FilePath) -> list[list]:
     from linkwise.constraints import Constraints
 
     if check_format(path) != ".parquet":
@@ -265,7 +287,7 @@ def _pairs(columns, known, path):
     return [[a[i], b[i], pair.sign, pair.weight] for i, pair in enumerate(pairs)]
 
 
-def _parts(rows, labels):
+def _parts(rows: list, labels: list) -> list[list]:
     """Return the rows of each label; an empty label, nan, None and -1 say nothing."""
     parts: dict = {}
     for row, label in zip(rows, labels, strict=True):
@@ -276,8 +298,8 @@ def _parts(rows, labels):
     return list(parts.values())
 
 
-def _log_drafts(columns, journal, path):
-    """Return the events of a log that a journal does not have, as drafts."""
+def _log_drafts(columns: Columns, journal: Journal, path: FilePath) -> list[Draft]:
+    """Return the events of a log that a journal does not have, as Drafts."""
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     data = journal.data
     if data.named_by == "row" and any(row.get("data") != data.sha256 for row in rows):
@@ -287,7 +309,9 @@ def _log_drafts(columns, journal, path):
         )
     own = journal.events()
     seq_of_client = {event.client: event.seq for event in own}
-    state, seq_of, drafts = replay(own), {}, []
+    state = replay(own)
+    seq_of: dict[int, int] = {}
+    drafts: list[Draft] = []
     try:
         for number, event in enumerate(map(_event, rows), start=1):
             if event.seq != number:
@@ -298,17 +322,21 @@ def _log_drafts(columns, journal, path):
             if event.kind in ("undo", "redo"):
                 target = seq_of[event.body["event"]]
                 if state.counts_now(target) != (event.kind == "undo"):
-                    continue  # already so here
+                    continue  # it is so already
                 event = event._replace(body={"event": target})
             seq_of[event.seq] = state.n_events + 1
             state.apply(event._replace(seq=state.n_events + 1))
-            drafts.append((event.kind, event.body, event.why, event.client, event.who, event.when))
+            _, kind, body, who, when, why, client, source = event
+            drafts.append(Draft(kind, body, why, client, source, who, when))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: not a whole log ({error}); export it again") from error
     return drafts
 
 
-def _event(row):
-    body = row["body"] if isinstance(row["body"], dict) else json.loads(restored(row["body"]))
-    text = [checked_text(restored(row[n]), n) for n in ("who", "when", "why", "client")]
-    return Event(int(row["seq"]), row["kind"], checked_body(row["kind"], body), *text)
+def _event(row: dict[str, Any]) -> Event:
+    kind, body = row["kind"], row["body"]
+    body = checked_body(kind, body if isinstance(body, dict) else json.loads(restored(body)))
+    names = ("who", "when", "why", "client")
+    who, when, why, client = (checked_text(restored(row[name]), name) for name in names)
+    source = checked_source(row.get("source") or source_in_old_log(kind, why), kind)
+    return Event(int(row["seq"]), kind, body, who, when, why, client, source)

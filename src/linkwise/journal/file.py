@@ -1,32 +1,41 @@
 """The project file: one SQLite database, and everything that can be wrong with it.
 
-    project  key, value                               what the answers speak of
-    events   seq, kind, body, who, at, why, client    the log; triggers refuse any change to a line
+    project  key, value                                       the data and the settings
+    events   seq, kind, body, who, at, why, client, source    the log; triggers refuse any change
 
-The file is in WAL mode with synchronous=FULL: a commit is on the disk when it returns, and others
-may read meanwhile. Where the file system has no shared memory (some network folders) it is in
-DELETE mode with synchronous=EXTRA, which also syncs the folder. Closed in order it is one file
-in DELETE mode, to be copied, sent and read from a folder that is read-only.
+The file is in WAL mode with synchronous=FULL: a commit is on the disk when it returns, and other
+programs can read at the same time. Where the file system has no shared memory (some network
+folders) it is in DELETE mode with synchronous=EXTRA, which also syncs the folder. After an orderly
+close it is one file in DELETE mode, which can be copied, sent, and read from a read-only folder.
 
-The writer holds a lock on a file beside it, NAME-lock. The system drops the lock when a process
-ends, however it ends; what is left of the file does no harm. It is not a lock on the database
-itself, since closing that would drop SQLite's own.
+Files of format 1 have no column `source`. They are read as they are, and get the column when they
+are opened for writing; their events keep an empty source, since events never change.
+
+The writer holds a lock on a file beside the project, NAME-lock. The system releases the lock when
+the process ends for any reason; a file left behind does no harm. The lock is not on the database
+itself, since closing that would release SQLite's own lock.
 """
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from linkwise._files import kind_of_file
 
-FORMAT = 1
+FilePath = str | os.PathLike[str]
+
+FORMAT = 2
 APPLICATION = 0x4C4E4B57  # "LNKW"
-WAIT = 5.0  # seconds to wait for a lock that another program should hold for a moment only
+COLUMNS = ("seq", "kind", "body", "who", "at", "why", "client", "source")
+WAIT = 5.0  # seconds to wait for a lock; other programs hold it for a moment only
 SCHEMA = (
     "CREATE TABLE project (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE events (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL, "
-    "who TEXT NOT NULL, at TEXT NOT NULL, why TEXT NOT NULL, client TEXT NOT NULL UNIQUE)",
+    "who TEXT NOT NULL, at TEXT NOT NULL, why TEXT NOT NULL, client TEXT NOT NULL UNIQUE, "
+    "source TEXT NOT NULL DEFAULT '')",
     "CREATE TRIGGER events_stay BEFORE DELETE ON events "
     "BEGIN SELECT RAISE(ABORT, 'events are never removed'); END",
     "CREATE TRIGGER events_are_final BEFORE UPDATE ON events "
@@ -34,23 +43,27 @@ SCHEMA = (
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {FORMAT}",
 )
+UPGRADE = (  # from format 1
+    "ALTER TABLE events ADD COLUMN source TEXT NOT NULL DEFAULT ''",
+    f"PRAGMA user_version = {FORMAT}",
+)
 
 
 class NotSaved(OSError):
-    """An event could not be written; nothing of it counts, and the same call may be tried again."""
+    """An event could not be written. It does not count, and the same call may be tried again."""
 
 
 class InUse(OSError):
     """Another program is writing to the project."""
 
 
-def primary(error):
+def primary(error: sqlite3.Error) -> int:
     """Return the kind of an SQLite error, such as sqlite3.SQLITE_FULL."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def sentence(error, path):
-    """Return what an SQLite error means for the person at the keyboard."""
+def sentence(error: sqlite3.Error, path: FilePath) -> str:
+    """Return a sentence that says what an SQLite error means and what to do."""
     remedies = {
         sqlite3.SQLITE_FULL: "the disk is full; make room, and try again",
         sqlite3.SQLITE_READONLY: "the file or its folder is read-only; allow writing, or copy it",
@@ -60,14 +73,14 @@ def sentence(error, path):
         sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that its folder exists and is writable",
         sqlite3.SQLITE_CORRUPT: "the file is damaged; take a copy of it, or begin a new project",
         sqlite3.SQLITE_NOTADB: "is not a linkwise project; name another file",
-        sqlite3.SQLITE_IOERR: "the disk does not take it; check that there is room, and try again",
+        sqlite3.SQLITE_IOERR: "the disk refuses it; check that there is room, and try again",
     }
     other = f"the file cannot be used ({error}); take a copy of it, or begin a new project"
     return f"{path}: {remedies.get(primary(error), other)}"
 
 
 @contextmanager
-def in_words(path):
+def in_words(path: FilePath) -> Iterator[None]:
     """Turn errors of SQLite into ones that say what to do."""
     try:
         yield
@@ -76,8 +89,8 @@ def in_words(path):
         raise (ValueError if wrong_file else OSError)(sentence(error, path)) from error
 
 
-def check_kind(path):
-    """Refuse a file that is not SQLite; an empty one is a project not begun."""
+def check_kind(path: FilePath) -> None:
+    """Refuse a file that is not SQLite; an empty one is a project without events."""
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file in it")
@@ -90,12 +103,12 @@ def check_kind(path):
         raise ValueError(f"{path} is not a linkwise project; name another file")
 
 
-def default_project(path):
+def default_project(path: FilePath) -> str:
     """Return the name of the project of a file: beside it, with the suffix .linkwise."""
     return str(Path(path).with_suffix(".linkwise"))
 
 
-def is_project(path):
+def is_project(path: FilePath) -> bool:
     """Tell whether a file is meant to be a project, by its name or by what it holds."""
     if Path(path).suffix.lower() == ".linkwise":
         return True
@@ -105,22 +118,34 @@ def is_project(path):
         return False
 
 
-def _connect(path, mode):
+def _connect(path: FilePath, mode: str) -> sqlite3.Connection:
     uri = f"{Path(path).absolute().as_uri()}?{mode}"
     return sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=WAIT
     )
 
 
-def is_new(db):
+def is_new(db: sqlite3.Connection) -> bool:
     """Tell whether a database holds nothing yet."""
     return not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
 
 
-def check_format(db, path):
+def format_of(db: sqlite3.Connection) -> int:
+    """Return the number of the format of a project."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return version
+
+
+def event_rows(db: sqlite3.Connection, where: str = "ORDER BY seq", *values: Any) -> list[tuple]:
+    """Return events as rows of COLUMNS; those of format 1 have an empty source."""
+    columns = COLUMNS if format_of(db) > 1 else (*COLUMNS[:-1], "''")
+    return db.execute(f"SELECT {', '.join(columns)} FROM events {where}", values).fetchall()
+
+
+def check_format(db: sqlite3.Connection, path: FilePath) -> None:
     """Refuse another program's database, and a newer version of ours."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+    version = format_of(db)
     if application != APPLICATION:
         raise ValueError(f"{path} is a database of another program, not a linkwise project")
     if version > FORMAT:
@@ -133,8 +158,8 @@ def check_format(db, path):
         raise ValueError(f"{path}: the file is damaged ({found}); take a copy of it")
 
 
-def open_to_write(path):
-    """Return a connection that commits for good; a new file gets its tables."""
+def open_to_write(path: FilePath) -> sqlite3.Connection:
+    """Return a connection with durable commits; a new file gets tables, an old one the column."""
     with in_words(path):
         if os.path.exists(path):
             check_kind(path)
@@ -143,9 +168,9 @@ def open_to_write(path):
             if not is_new(db):
                 check_format(db, path)
             _durable(db)
-            if is_new(db):
+            if is_new(db) or format_of(db) < FORMAT:
                 db.execute("BEGIN IMMEDIATE")
-                for statement in SCHEMA:
+                for statement in SCHEMA if is_new(db) else UPGRADE:
                     db.execute(statement)
                 db.execute("COMMIT")
         except BaseException:
@@ -154,7 +179,7 @@ def open_to_write(path):
     return db
 
 
-def _durable(db):
+def _durable(db: sqlite3.Connection) -> None:
     """Make commits durable; WAL needs memory that processes share."""
     try:
         (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -166,30 +191,30 @@ def _durable(db):
     db.execute(f"PRAGMA synchronous = {'FULL' if mode == 'wal' else 'EXTRA'}")
 
 
-def close_to_one_file(db):
+def close_to_one_file(db: sqlite3.Connection) -> None:
     """Close a connection so that everything is in the one file, unless somebody is reading it."""
     try:
         db.execute("PRAGMA busy_timeout = 0")
         db.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error:
-        pass  # the events are committed; the next who opens the file tidies it
+        pass  # the events are committed; the next program that opens the file tidies it
     finally:
         db.close()
 
 
-def _mode_to_read(path):
-    """Return how a file can be read; rw also brings in what a killed writer left beside it."""
+def _mode_to_read(path: FilePath) -> str:
+    """Return how a file can be read; rw also recovers what a killed writer left beside it."""
     if os.access(path, os.W_OK) and os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
         return "mode=rw"
     with open(path, "rb") as file:
         in_wal_mode = file.read(20)[18:] == b"\2\2"
-    # WAL mode needs files beside the database; where there can be none, nobody writes either.
+    # WAL mode needs files beside the database; where none can be made, nobody writes either.
     alone = in_wal_mode and not os.path.exists(f"{path}-wal")
     return "mode=ro&immutable=1" if alone else "mode=ro"
 
 
-def open_to_read(path):
-    """Return a connection for reading, with or without a writer at work."""
+def open_to_read(path: FilePath) -> sqlite3.Connection:
+    """Return a connection for reading; another program may be writing."""
     check_kind(path)
     with in_words(path):
         db = _connect(path, _mode_to_read(path))
@@ -204,7 +229,7 @@ def open_to_read(path):
     return db
 
 
-def _lock(fd):
+def _lock(fd: int) -> None:
     try:
         import fcntl
     except ImportError:  # Windows
@@ -215,7 +240,7 @@ def _lock(fd):
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def take_lock(path):
+def take_lock(path: FilePath) -> int:
     """Return the lock of the one writer of a project, or raise InUse."""
     beside = f"{os.path.realpath(path)}-lock"
     while True:
@@ -242,8 +267,8 @@ def take_lock(path):
         os.close(fd)
 
 
-def drop_lock(path, fd):
-    """Give the lock back."""
+def drop_lock(path: FilePath, fd: int) -> None:
+    """Release the lock."""
     with suppress(OSError):  # Windows removes no open file; a name left behind does no harm
         os.unlink(f"{os.path.realpath(path)}-lock")
     os.close(fd)

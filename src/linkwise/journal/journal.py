@@ -1,20 +1,33 @@
-"""The log of answers: written for good before it is acknowledged, and read back."""
+"""The log of answers: every event is on the disk before it is acknowledged."""
 
 import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from linkwise.exceptions import warn
-from linkwise.journal.events import Event, checked_body, checked_text, rows_of
+from linkwise.journal.events import (
+    Body,
+    Draft,
+    Event,
+    Id,
+    checked_body,
+    checked_source,
+    checked_text,
+    rows_of,
+    source_in_old_log,
+)
 from linkwise.journal.file import (
+    COLUMNS,
+    FilePath,
     NotSaved,
     close_to_one_file,
     drop_lock,
+    event_rows,
     in_words,
     open_to_read,
     open_to_write,
@@ -23,11 +36,11 @@ from linkwise.journal.file import (
 )
 from linkwise.journal.state import State
 
-COLUMNS = "seq, kind, body, who, at, why, client"
+INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
 class Data(NamedTuple):
-    """The data that answers speak of.
+    """The data that answers are about.
 
     Attributes
     ----------
@@ -44,7 +57,7 @@ class Data(NamedTuple):
 
 
 class Project(NamedTuple):
-    """What a project file holds: data it belongs to, settings, all events, what they say."""
+    """What a project file holds: its data, its settings, all events, and what they say."""
 
     data: Any  # Data, or None in a file that was only begun
     settings: dict[str, Any]
@@ -52,8 +65,8 @@ class Project(NamedTuple):
     state: State
 
 
-def describe(path, n_rows, *, ids=False):
-    """Return the Data in a file of n_rows rows, which have ids or are known by their number."""
+def describe(path: FilePath, n_rows: int, *, ids: bool = False) -> Data:
+    """Return the Data of a file of n_rows rows, which have ids or are known by their numbers."""
     from hashlib import file_digest
 
     with open(path, "rb") as file:
@@ -61,19 +74,26 @@ def describe(path, n_rows, *, ids=False):
     return Data(os.path.basename(path), checksum, int(n_rows), "id" if ids else "row")
 
 
-def _load(db, path):
+def _event(row: tuple) -> Event:
+    """Return the event in a row of the file."""
+    seq, kind, body, who, when, why, client, source = row
+    source = checked_source(source or source_in_old_log(kind, why), kind)
+    return Event(seq, kind, json.loads(body), who, when, why, client, source)
+
+
+def _load(db: sqlite3.Connection, path: FilePath) -> Project:
     """Return the Project in an open file."""
     with in_words(path):
-        db.execute("BEGIN")  # one moment of the file, while another may be writing
+        db.execute("BEGIN")  # one moment of the file, while another program may be writing
         try:
-            rows = db.execute(f"SELECT {COLUMNS} FROM events ORDER BY seq").fetchall()
+            rows = event_rows(db)
             values = dict(db.execute("SELECT key, value FROM project"))
         finally:
             db.execute("ROLLBACK")
     try:
         settings = {key: json.loads(value) for key, value in values.items()}
         data = Data(**settings.pop("data")) if settings else None
-        events = [Event(seq, kind, json.loads(body), *rest) for seq, kind, body, *rest in rows]
+        events = [_event(row) for row in rows]
         state = State()
         for number, event in enumerate(events, start=1):
             if event.seq != number:
@@ -85,8 +105,8 @@ def _load(db, path):
     return Project(data, settings, events, state)
 
 
-def read_project(path):
-    """Return the Project in a file; somebody may be writing to it meanwhile."""
+def read_project(path: FilePath) -> Project:
+    """Return the Project in a file; another program may be writing to it."""
     db = open_to_read(path)
     try:
         project = _load(db, path)
@@ -97,7 +117,7 @@ def read_project(path):
     return project
 
 
-def project_data(path):
+def project_data(path: FilePath) -> Data:
     """Return the Data of a project without reading its log."""
     db = open_to_read(path)
     try:
@@ -111,8 +131,8 @@ def project_data(path):
         raise ValueError(f"{path}: the project does not say what its data are") from error
 
 
-def check_data(path, theirs, data):
-    """Refuse data that are not those the answers of a project speak of."""
+def check_data(path: FilePath, theirs: Data, data: Data) -> None:
+    """Refuse data that are not those a project is about."""
     if theirs.named_by != data.named_by:
         ways = {"row": "row number", "id": "id"}
         raise ValueError(
@@ -131,11 +151,11 @@ def check_data(path, theirs, data):
         )
 
 
-def check_rows(path, theirs, data, n_rows, *, ids):
+def check_rows(path: FilePath, theirs: Data, data: str, n_rows: int, *, ids: bool) -> None:
     """Refuse to apply the answers of a project to rows that may be others.
 
-    Answers that name row numbers need the very file. Answers that name ids are the user's word
-    that an id is the same thing everywhere; then another file is told of, and used.
+    Answers that name row numbers need the very same file. Answers that name ids rely on the user:
+    an id means the same thing in every file. Another file then leads to a warning, and is used.
     """
     named_by = "id" if ids else "row"
     if theirs.named_by == "row" and data == "-":
@@ -156,17 +176,17 @@ class Journal:
 
     Parameters
     ----------
-    path : str or path, made if it does not exist
-    data : Data, what the answers speak of; see `describe`. Other data are refused
+    path : str or path, created if it does not exist
+    data : Data, what the answers are about; see `describe`. Other data are refused
     ids : the id of each row, or None: rows are known by their numbers
-    who : str, whose answers these are
+    who : str, the author of the answers; by default the name of the user
 
     Notes
     -----
-    Every method that writes returns the Event once it is on the disk, and not before. If it
-    cannot be written `NotSaved` is raised, nothing of it counts, and the call may be repeated. A
-    call repeated with the same `client` id, after a crash say, returns the event there is.
-    It may be used from several threads, but not on both sides of a fork.
+    Every method that writes returns the Event after it is on the disk. If it cannot be written,
+    `NotSaved` is raised, the event does not count, and the call may be repeated. A call repeated
+    with the same `client` id, for example after a crash, returns the event that is in the log.
+    Several threads may use a journal, but not both sides of a fork.
 
     Examples
     --------
@@ -188,7 +208,14 @@ class Journal:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path, *, data, ids: Iterable | None = None, who=None):
+    def __init__(
+        self,
+        path: FilePath,
+        *,
+        data: Data,
+        ids: Iterable[str] | None = None,
+        who: str | None = None,
+    ) -> None:
         if (ids is None) != (data.named_by == "row"):
             raise ValueError(f"ids go with data named by id; these are by {data.named_by}")
         self.path = os.path.realpath(path)
@@ -196,7 +223,7 @@ class Journal:
         self._known = None if ids is None else frozenset(ids)
         self.data, self._pid = data, os.getpid()
         self._mutex = threading.RLock()
-        self._held = take_lock(self.path)
+        self._held: int | None = take_lock(self.path)
         self._db: Any = None
         try:
             self._db = open_to_write(self.path)
@@ -205,80 +232,104 @@ class Journal:
             if project.events:
                 check_data(path, project.data, data)
                 self._check_events(project.events)
-            elif project.data != data:  # nothing is said yet, so of no rows
+            elif project.data != data:  # no event yet, so no row is named
                 self._save_settings({"data": data._asdict()})
         except BaseException:
             self._release()
             raise
         self.settings, self._state = project.settings, project.state
 
-    def __enter__(self):
+    def __enter__(self) -> "Journal":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Close the file; it is complete at any time, closed or not."""
         with self._mutex:
             if self._held is not None and os.getpid() == self._pid:
                 self._release()
 
-    def _release(self):
+    def _release(self) -> None:
         if self._db is not None:
             close_to_one_file(self._db)
-        drop_lock(self.path, self._held)
+        if self._held is not None:
+            drop_lock(self.path, self._held)
         self._db = self._held = None
 
     @property
-    def state(self):
-        """What the log says now, a State of its own that later events do not change."""
+    def state(self) -> State:
+        """What the log says now, a State that later events do not change."""
         return self._state
 
-    def events(self):
+    def events(self) -> list[Event]:
         """Return all events."""
         with self._mutex:
             self._check_open()
             return _load(self._db, self.path).events
 
-    def answer(self, a, b, same, *, why="", client=None):
-        """Write down that a and b are the same (True), different (False), or that nobody knows."""
+    def answer(
+        self, a: Id, b: Id, same: bool | None, *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write an answer: a and b are the same (True), different (False), or not known (None)."""
         return self.append("answer", {"a": a, "b": b, "same": same}, why=why, client=client)
 
-    def link(self, pairs, *, why="", client=None):
-        """Write down pairs (a, b, sign, weight), all as one event."""
+    def link(self, pairs: Sequence[Sequence], *, why: str = "", client: str | None = None) -> Event:
+        """Write pairs (a, b, sign, weight) as one event."""
         return self.append("link", {"pairs": pairs}, why=why, client=client)
 
-    def group(self, rows, apart=(), *, why="", client=None):
-        """Write down that rows belong together, and not with those in apart."""
+    def group(
+        self,
+        rows: Sequence[Id],
+        apart: Sequence[Id] = (),
+        *,
+        why: str = "",
+        client: str | None = None,
+    ) -> Event:
+        """Write that rows belong together, and not with those in apart."""
         return self.append("group", {"rows": rows, "apart": apart}, why=why, client=client)
 
-    def merge(self, first, second, *, why="", client=None):
-        """Write down that two clusters are one, by rows of each."""
+    def merge(
+        self, first: Sequence[Id], second: Sequence[Id], *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write that two clusters are one, by rows of each."""
         return self.append("merge", {"first": first, "second": second}, why=why, client=client)
 
-    def split(self, parts, *, why="", client=None):
-        """Write down that a cluster is several, by rows of each part."""
+    def split(
+        self, parts: Sequence[Sequence[Id]], *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write that a cluster is several, by rows of each part."""
         return self.append("split", {"parts": parts}, why=why, client=client)
 
-    def stroke(self, colour, points, width=1, *, why="", client=None):
-        """Write down a line drawn on an image."""
+    def stroke(
+        self,
+        colour: str,
+        points: Sequence[Sequence[float]],
+        width: float = 1,
+        *,
+        why: str = "",
+        client: str | None = None,
+    ) -> Event:
+        """Write a line drawn on an image."""
         body = {"colour": colour, "points": points, "width": width}
         return self.append("stroke", body, why=why, client=client)
 
-    def rename(self, rows, name, *, why="", client=None):
-        """Write down the name of a cluster, by rows of it."""
+    def rename(
+        self, rows: Sequence[Id], name: str, *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write the name of a cluster, by rows of it."""
         return self.append("rename", {"rows": rows, "name": name}, why=why, client=client)
 
-    def undo(self, event=None, *, why="", client=None):
-        """Make an event not count, by default the one that began to count last."""
+    def undo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
+        """Make an event stop counting, by default the one that began to count last."""
         return self._step("undo", event, why, client)
 
-    def redo(self, event=None, *, why="", client=None):
+    def redo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
         """Make an undone event count again, by default the one undone last."""
         return self._step("redo", event, why, client)
 
-    def _step(self, kind, event, why, client):
+    def _step(self, kind: str, event: int | None, why: str, client: str | None) -> Event:
         with self._mutex:
             self._check_open()
             before = None if client is None else self._sent(client)
@@ -287,28 +338,24 @@ class Journal:
             body = {"event": self._state.target(kind, event)}
             return self.append(kind, body, why=why, client=client)
 
-    def append(self, kind, body, *, why="", client=None):
-        """Write down one event; return it when it is on the disk."""
-        (event,) = self.extend([(kind, body, why, client)])
+    def append(self, kind: str, body: Body, *, why: str = "", client: str | None = None) -> Event:
+        """Write one event; return it when it is on the disk."""
+        (event,) = self.extend([Draft(kind, body, why, client)])
         return event
 
-    def extend(self, drafts):
-        """Write down several events, all or none.
-
-        Parameters
-        ----------
-        drafts : list of (kind, body, why, client) or (kind, body, why, client, who, when)
+    def extend(self, drafts: Iterable[Draft]) -> list[Event]:
+        """Write several events, all or none.
 
         Returns
         -------
-        list of Event, for a client id that is in the log already the event there
+        list of Event; where a client id is in the log already, the event it belongs to
         """
         with self._mutex:
             self._check_open()
             found, state = [], self._state.copy()
             new: dict[str, Event] = {}
             for draft in drafts:
-                event = self._draft(state.n_events + 1, *draft)
+                event = self._event(state.n_events + 1, draft)
                 before = new.get(event.client) or self._sent(event.client)
                 if before is None:
                     state.apply(event)
@@ -323,7 +370,8 @@ class Journal:
             self._state = state
         return found
 
-    def _draft(self, seq, kind, body, why="", client=None, who=None, when=None):
+    def _event(self, seq: int, draft: Draft) -> Event:
+        kind, body, why, client, source, who, when = draft
         body = checked_body(kind, body)
         for row in rows_of(kind, body):
             self._check_row(row)
@@ -331,9 +379,10 @@ class Journal:
         when = datetime.now(UTC).isoformat(timespec="milliseconds") if when is None else _time(when)
         client = os.urandom(16).hex() if client is None else client
         client = checked_text(client, "client", empty=False)
-        return Event(seq, kind, body, who, when, checked_text(why, "why"), client)
+        source = checked_source(source, kind)
+        return Event(seq, kind, body, who, when, checked_text(why, "why"), client, source)
 
-    def _check_events(self, events):
+    def _check_events(self, events: Iterable[Event]) -> None:
         """Refuse a log that names rows the data do not have."""
         try:
             for event in events:
@@ -344,46 +393,32 @@ class Journal:
                 f"{self.path}: the log is damaged: event {event.seq}: {error}"
             ) from error
 
-    def _check_row(self, row):
+    def _check_row(self, row: Id) -> None:
         if self._known is not None and row not in self._known:
             raise ValueError(f"{row!r} is not an id of {self.data.name}; correct it, or remove it")
         if self._known is None and (isinstance(row, str) or row >= self.data.n_rows):
             last = self.data.n_rows - 1
             raise ValueError(f"{row!r} is not a row number of {self.data.name}, 0..{last}")
 
-    def _sent(self, client):
+    def _sent(self, client: str) -> Event | None:
         """Return the event with a client id, or None."""
         with in_words(self.path):
-            row = self._db.execute(
-                f"SELECT {COLUMNS} FROM events WHERE client = ?", (client,)
-            ).fetchone()
-        return row and Event(row[0], row[1], json.loads(row[2]), *row[3:])
+            rows = event_rows(self._db, "WHERE client = ?", client)
+        return _event(rows[0]) if rows else None
 
-    def _check_open(self):
+    def _check_open(self) -> None:
         if self._db is None or os.getpid() != self._pid:
             raise ValueError(f"{self.path} is not open in this process; open it again")
 
-    def _write(self, events):
+    def _write(self, events: list[Event]) -> None:
         """Commit events, or raise NotSaved and leave the file as it was."""
         if not events:
             return
-        rows = [
-            (
-                e.seq,
-                e.kind,
-                json.dumps(e.body, separators=(",", ":")),
-                e.who,
-                e.when,
-                e.why,
-                e.client,
-            )
-            for e in events
-        ]
+        bodies = [json.dumps(e.body, separators=(",", ":")) for e in events]
+        rows = [(*e[:2], body, *e[3:]) for e, body in zip(events, bodies, strict=True)]
         try:
             self._begin()
-            self._db.executemany(
-                f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
-            )
+            self._db.executemany(INSERT, rows)
             self._commit()
         except BaseException as error:
             self._recover()
@@ -391,8 +426,8 @@ class Journal:
                 raise NotSaved(f"not saved: {sentence(error, self.path)}") from error
             raise
 
-    def _begin(self):
-        """Begin to write, if the file is still the one that was opened, and as it was left."""
+    def _begin(self) -> None:
+        """Begin a transaction, if the file is still the one that was opened and was not changed."""
         try:
             in_place = os.path.samestat(self._file, os.stat(self.path))
         except OSError:
@@ -404,18 +439,18 @@ class Journal:
         if (last or 0) != self._state.n_events:
             raise NotSaved(f"not saved: another program wrote to {self.path}; open it again")
 
-    def _commit(self):
+    def _commit(self) -> None:
         self._db.execute("COMMIT")
 
-    def _recover(self):
-        """After a failure, know what the file says: an interrupt may come right after a commit."""
+    def _recover(self) -> None:
+        """After a failure, read the file again: an interrupt may come right after a commit."""
         with suppress(sqlite3.Error, OSError):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._state = _load(self._db, self.path).state
 
-    def configure(self, **settings):
-        """Keep settings of the project: plain values by name, None to forget one."""
+    def configure(self, **settings: Any) -> None:
+        """Save settings of the project: plain values by name, None to remove one."""
         with self._mutex:
             self._check_open()
             changed = {k: v for k, v in settings.items() if self.settings.get(k) != v}
@@ -425,7 +460,7 @@ class Journal:
                     k: v for k, v in (self.settings | changed).items() if v is not None
                 }
 
-    def _save_settings(self, values):
+    def _save_settings(self, values: dict[str, Any]) -> None:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             for key, value in values.items():
@@ -437,7 +472,7 @@ class Journal:
             raise NotSaved(f"not saved: {sentence(error, self.path)}") from error
 
 
-def _time(when):
+def _time(when: str) -> str:
     """Return a time as it is written in the log."""
     try:
         datetime.fromisoformat(when)
@@ -448,7 +483,7 @@ def _time(when):
     return when
 
 
-def _user():
+def _user() -> str:
     """Return the name of the user, or "" if the system knows none."""
     import getpass
 

@@ -1,23 +1,27 @@
 """What a log says: the replay of its events.
 
 An event counts from its place in the log on, until an undo names it; a redo makes it count again.
-Undo without a name takes the event that began to count last, redo the one undone last, so that
-both go to any depth; anything new empties what redo would bring back, but a redo by name still
-can. Nothing is ever removed: two answers that contradict each other both count, and `conflict`
-tells.
+An undo without a name takes the event that began to count last, a redo the one undone last, so
+both reach any depth. A new event empties the list of what redo brings back; a redo by name is
+still possible. Nothing is ever removed: two answers that contradict each other both count, and
+`conflict` reports them.
 
-One event is O(1) to apply, besides what it names.
+To apply one event costs O(1) besides the rows it names.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise.journal.events import Event
+from linkwise.journal.events import Body, Event, Id, constraints_of
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
 
 
 class Name(NamedTuple):
     """A name, and the rows of the cluster it was given to."""
 
-    rows: list
+    rows: list[Id]
     name: str
 
 
@@ -29,13 +33,13 @@ class State:
     n_events : int, events applied, undos and redos among them
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.n_events = 0
         self._events: dict[int, Event] = {}  # all but undo and redo
         self._counting: dict[int, None] = {}  # in the order they began to count
         self._undone: dict[int, None] = {}  # what redo brings back, the last first
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
             return NotImplemented
         mine, theirs = vars(self), vars(other)
@@ -44,21 +48,21 @@ class State:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"State({len(self._counting)} of {self.n_events} events count)"
 
-    def copy(self):
-        """Return a state that goes on from here alone."""
+    def copy(self) -> "State":
+        """Return a copy that later events of this one do not change."""
         new = State()
         new.n_events = self.n_events
         new._events, new._counting = self._events.copy(), self._counting.copy()
         new._undone = self._undone.copy()
         return new
 
-    def target(self, kind, event=None):
+    def target(self, kind: str, event: int | None = None) -> int:
         """Return the number of the event that an undo or a redo would take.
 
-        Raises ValueError if there is none, or if the one named is not there to take.
+        Raises ValueError if there is none, or if the named event cannot be undone or redone.
         """
         counts = kind == "undo"
         if event is None:
@@ -70,8 +74,8 @@ class State:
             raise ValueError(f"{kind} of event {event}: it {'counts' if not counts else does}")
         return event
 
-    def apply(self, event):
-        """Take in the next event of the log."""
+    def apply(self, event: Event) -> None:
+        """Apply the next event of the log."""
         if event.kind == "undo":
             target = self.target("undo", event.body["event"])
             del self._counting[target]
@@ -86,87 +90,76 @@ class State:
             self._undone.clear()
         self.n_events += 1
 
-    def counts_now(self, seq):
+    def counts_now(self, seq: int) -> bool:
         """Tell whether an event counts."""
         return seq in self._counting
 
-    def event(self, seq):
+    def event(self, seq: int) -> Event:
         """Return an event by its number, whether it counts or not."""
         return self._events[seq]
 
     @property
-    def active(self):
+    def active(self) -> list[Event]:
         """The events that count, in the order of the log."""
         return [self._events[seq] for seq in sorted(self._counting)]
 
     @property
-    def undone(self):
-        """The events that redo would bring back, the next one last."""
+    def undone(self) -> list[Event]:
+        """The events that redo would bring back; the next one is the last."""
         return [self._events[seq] for seq in self._undone]
 
     @property
-    def pairs(self):
-        """What counts, as a list of (a, b, sign, weight, event)."""
-        return [(*pair, e) for e in self.active for pair in e.pairs]
+    def unsure(self) -> list[tuple[Id, Id]]:
+        """The pairs (a, b) to which "don't know" was answered, by the user's ids."""
+        bodies = [e.body for e in self.active if e.kind == "answer"]
+        return [(body["a"], body["b"]) for body in bodies if body["same"] is None]
 
     @property
-    def answers(self):
-        """What counts as a list of (a, b, same), same None where somebody said "don't know"."""
-        found = []
-        for e in self.active:
-            if e.kind == "answer":
-                found.append((e.body["a"], e.body["b"], e.body["same"]))
-            else:
-                found += [(a, b, sign > 0) for a, b, sign, weight in e.pairs if weight > 0]
-        return found
-
-    @property
-    def counts(self):
+    def counts(self) -> dict[str, int]:
         """How many answers count: {"same": ..., "different": ..., "unsure": ...}."""
         said = [e.body["same"] for e in self.active if e.kind == "answer"]
         values = {"same": True, "different": False, "unsure": None}
         return {word: sum(answer is value for answer in said) for word, value in values.items()}
 
     @property
-    def names(self):
-        """The names of clusters, a list of Name, the latest last; "" takes a name away."""
+    def names(self) -> list[Name]:
+        """The names of clusters, a list of Name, the latest last; "" removes a name."""
         return [Name(e.body["rows"], e.body["name"]) for e in self.active if e.kind == "rename"]
 
     @property
-    def strokes(self):
+    def strokes(self) -> list[Body]:
         """The strokes on an image, a list of their bodies."""
         return [e.body for e in self.active if e.kind == "stroke"]
 
-    def constraints(self):
-        """Return what counts as Constraints by the user's ids, all of it."""
-        from linkwise.constraints import Constraints
+    def constraints(self) -> "Constraints":
+        """Return all pairs that count as Constraints by the user's ids, in the order of the log.
 
-        pairs = [pair[:4] for pair in self.pairs]
-        must, cannot = ([pair for pair in pairs if pair[2] == sign] for sign in (1, -1))
-        return Constraints(
-            [pair[:2] for pair in must],
-            [pair[:2] for pair in cannot],
-            must_weight=[pair[3] for pair in must],
-            cannot_weight=[pair[3] for pair in cannot],
-        )
-
-    def conflict(self, n_clusters=None):
-        """Return the events of a smallest set found that cannot all hold, or [] if there is none.
-
-        Several events may have said the same pair; all of them are returned, since the pair goes
-        only if all of them do.
+        Every pair carries its weight, its source and the number of its event.
         """
-        found = self.constraints().conflict(n_clusters)
-        if found is None:
-            return []
-        clashing = {(frozenset((pair.a, pair.b)), pair.sign) for pair in found}
-        events = {
-            e.seq: e for a, b, sign, _, e in self.pairs if (frozenset((a, b)), sign) in clashing
-        }
-        return list(events.values())
+        return constraints_of(self.active)
 
-    def cluster_names(self, label_of):
-        """Return {label: name} for clusters as they are now.
+    def events_about(self, links: "Constraints") -> list[Event]:
+        """Return the events that state one of these pairs, the same way, in the order of the log.
+
+        Several events may state the same pair. All of them are returned: the pair stops counting
+        only when all of them are undone.
+        """
+        wanted = {(frozenset((pair.a, pair.b)), pair.sign) for pair in links}
+        every = self.constraints()
+        numbers = {
+            number
+            for pair, number in zip(every, every.event.tolist(), strict=True)
+            if (frozenset((pair.a, pair.b)), pair.sign) in wanted
+        }
+        return [self._events[number] for number in sorted(numbers)]
+
+    def conflict(self, n_clusters: int | None = None) -> list[Event]:
+        """Return the events of a smallest set found that cannot all hold; [] if there is none."""
+        found = self.constraints().conflict(n_clusters)
+        return [] if found is None else self.events_about(found)
+
+    def cluster_names(self, label_of: dict[Any, int]) -> dict[int, str]:
+        """Return {label: name} for the present clusters.
 
         Parameters
         ----------
@@ -174,11 +167,11 @@ class State:
 
         Notes
         -----
-        A name belongs to the cluster that most of its rows are in; the name given last wins.
+        A name belongs to the cluster that most of its rows are in; of several the latest holds.
         """
-        found = {}
+        found: dict[int, str] = {}
         for rows, name in self.names:
-            votes: dict = {}
+            votes: dict[int, int] = {}
             for row in rows:
                 if row in label_of:
                     votes[label_of[row]] = votes.get(label_of[row], 0) + 1
@@ -187,7 +180,7 @@ class State:
         return {label: name for label, name in found.items() if name}
 
 
-def replay(events):
+def replay(events: Iterable[Event]) -> State:
     """Return the State that a list of events leads to."""
     state = State()
     for event in events:
