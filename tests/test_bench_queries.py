@@ -15,7 +15,7 @@ from benchmarks.queries.cell import KEY, OWN, Trial, budget_of, cell, checkpoint
 from benchmarks.queries.report import blocks, needed, ratios
 from benchmarks.queries.run import CELLS, Options
 from benchmarks.runs import cells
-from linkwise.query import STRATEGIES, Scene
+from linkwise.query import STRATEGIES, PreparedData
 
 FEW = ("default", "random", "cobras")
 
@@ -72,15 +72,15 @@ def test_a_goal_counts_when_it_holds_twice():
 
 def test_every_strategy_is_asked_of_the_same_oracle_and_never_too_much():
     X, y = points(30, 2)
-    scene = Scene(X, seed=0)
+    data = PreparedData(X, seed=0)
     for name in STRATEGIES:
-        trial = Trial(scene, y, name, wrong=0.1, seed=0)
+        trial = Trial(data, y, name, wrong=0.1, seed=0)
         assert trial.answer(9)
-        assert len(trial.known.answers) == 9
-        wrong = sum(same != (y[a] == y[b]) for (a, b), same in trial.known.answers.items())
+        assert trial.known.n_answers == 9
+        wrong = sum((sign > 0) != (y[a] == y[b]) for a, b, sign, _ in trial.known.links)
         assert wrong <= 4
-        told = [trial.oracle([pair])[0] for pair in trial.known.answers]
-        assert told == list(trial.known.answers.values())
+        told = [trial.oracle([pair[:2]])[0] for pair in trial.known.links]
+        assert told == [pair.sign > 0 for pair in trial.known.links]
 
 
 def test_the_report_has_every_cell_and_says_what_was_left_out(results):

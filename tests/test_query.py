@@ -12,22 +12,22 @@ from linkwise.constraints import Constraints
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.query import (
     STRATEGIES,
+    Context,
     Known,
     Oracle,
+    PreparedData,
     Question,
     Session,
-    State,
     label_oracle,
     person,
     run,
 )
 from linkwise.query.cobras import Cobras, split
-from linkwise.query.gaussian_field import Field, label_changes, seen_too, telling
-from linkwise.query.known import neighbourhoods
+from linkwise.query.gaussian_field import Field, label_changes, seen_too, variance_reduction
+from linkwise.query.known import separate_sets
 from linkwise.query.model import fit
 from linkwise.query.oracles import OutOfBudget
 from linkwise.query.point_strategies import along
-from linkwise.query.scene import Scene
 from linkwise.query.seeds import left_out
 from linkwise.query.session import moved
 
@@ -37,6 +37,7 @@ ANSWERS = st.lists(
     ),
     max_size=25,
 )
+WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 
 
 def points(n=60, k=3, seed=0, std=1.5):
@@ -46,9 +47,28 @@ def points(n=60, k=3, seed=0, std=1.5):
 
 
 @pytest.fixture(scope="module")
-def scene():
+def prepared():
     X, y = points()
-    return Scene(X, seed=0), y
+    return PreparedData(X, seed=0), y
+
+
+def links_of(answers):
+    """Return answers (a, b, same) or (a, b, same, weight) as Constraints by row."""
+    said = [(a, b, 1 if same else -1, *weight) for a, b, same, *weight in answers]
+    return Constraints.from_table([(*row, 1.0)[:4] for row in said])
+
+
+def known_of(answers):
+    """Return what answers (a, b, same) make known; a later one about a pair replaces another."""
+    last: dict = {}
+    for a, b, same, *weight in answers:
+        last.pop((min(a, b), max(a, b)), None)
+        last[min(a, b), max(a, b)] = (same, *weight)
+    told = [(*pair, *said) for pair, said in last.items()]
+    return Known(
+        links_of([answer for answer in told if answer[2] is not None]),
+        [answer[:2] for answer in told if answer[2] is None],
+    )
 
 
 def consistent(answers):
@@ -73,7 +93,7 @@ def consistent(answers):
 @settings(deadline=None, max_examples=60)
 @given(ANSWERS)
 def test_what_follows_is_the_closure(answers):
-    known = Known(answers)
+    known = known_of(answers)
     found = consistent(answers)
     closure = Constraints(
         [p[:2] for p in found if p[2]], [p[:2] for p in found if not p[2]]
@@ -84,7 +104,7 @@ def test_what_follows_is_the_closure(answers):
             expected = True if a == b else names[int(closure.relation(a, b))]
             assert known.relation(a, b) is expected
             assert known.is_open(a, b) == (
-                expected is None and (min(a, b), max(a, b)) not in known.answers
+                expected is None and (min(a, b), max(a, b)) not in known.unsure
             )
 
 
@@ -94,14 +114,16 @@ def test_an_answer_undone_is_as_if_it_had_never_been(answers, data):
     one_by_one = Known()
     for answer in answers:
         one_by_one.tell(*answer)
-    assert one_by_one.answers == Known(answers).answers
-    if one_by_one.answers:
-        a, b = data.draw(st.sampled_from(list(one_by_one.answers)))
+    assert vars(one_by_one) == vars(known_of(answers))
+    if one_by_one.n_answers:
+        every = [*map(tuple, one_by_one.links.ends.tolist()), *one_by_one.unsure]
+        a, b = data.draw(st.sampled_from(every))
+        assert one_by_one.has(b, a)
         one_by_one.forget(a, b)
+        assert not one_by_one.has(a, b)
         rest = [answer for answer in answers if set(answer[:2]) != {a, b}]
-        fresh = Known(rest)
-        assert one_by_one.answers.keys() == fresh.answers.keys()
-    again = Known((a, b, same) for (a, b), same in one_by_one.answers.items())
+        assert vars(one_by_one) == vars(known_of(rest))
+    again = Known(one_by_one.links, one_by_one.unsure)
     relations = [
         [k.relation(a, b) for a in range(8) for b in range(8)] for k in (one_by_one, again)
     ]
@@ -109,9 +131,9 @@ def test_an_answer_undone_is_as_if_it_had_never_been(answers, data):
     assert one_by_one.contradicted == again.contradicted
 
 
-def test_of_what_cannot_all_hold_the_heavier_does():
+def test_when_links_conflict_the_heavier_wins():
     answers = [(0, 1, True), (1, 2, True), (0, 2, False, 5.0)]
-    known = Known(answers)
+    known = Known(links_of(answers))
     assert known.relation(0, 2) is False
     assert known.contradicted == [(1, 2)]
     one_by_one = Known()
@@ -122,12 +144,48 @@ def test_of_what_cannot_all_hold_the_heavier_does():
     assert known.relation(0, 2) is True
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(4, 7), st.booleans(), WEIGHTS)))
+def test_weights_add_up_and_zero_says_nothing(answers):
+    known = Known(links_of(answers))
+    total: dict = {}
+    for a, b, same, weight in answers:
+        total[a, b, same] = total.get((a, b, same), 0) + weight
+    merged = [(*key, weight) for key, weight in total.items() if weight > 0]
+    assert vars(known) | {"links": None} == vars(Known(links_of(merged))) | {"links": None}
+    one_by_one, distinct = Known(), {answer[:2]: answer for answer in answers}.values()
+    for answer in distinct:
+        one_by_one.tell(*answer)
+    assert vars(one_by_one) == vars(Known(links_of(distinct)))
+
+
+def test_any_weight_may_be_told_to_a_session():
+    X, _ = points(20, 2)
+    session = Session(X, n_clusters=2)
+    session.tell(0, 1, True, weight=0.25)
+    session.tell(0, 2, False, weight=3)
+    session.tell(0, 3, True, weight=0)  # says nothing
+    assert [*session.links] == [(0, 1, 1, 0.25), (0, 2, -1, 3.0)]
+    session.tell(0, 1, False, weight=0.5)  # replaces what was said of the pair
+    assert [*session.links] == [(0, 2, -1, 3.0), (0, 1, -1, 0.5)]
+    for weight in (-1, np.nan, np.inf):
+        with pytest.raises(ValueError, match="expected a finite number >= 0"):
+            session.tell(0, 1, True, weight=weight)
+    session.follow(Constraints([(4, 5), (5, 4), (6, 7)], must_weight=[1, 2, 0]), [(8, 9)])
+    assert [*session.links] == [(4, 5, 1, 1.0), (5, 4, 1, 2.0)]
+    assert session.unsure == [(8, 9)]
+    with pytest.raises(ValueError, match="20 is not a row number"):
+        session.follow(Constraints([(4, 20)]))
+    with pytest.raises(ValueError, match="20 is no row"):
+        session.follow(Constraints(), [(4, 20)])
+
+
 def test_neighbourhoods_are_apart_and_the_largest_come_first():
-    known = Known([(0, 1, True), (1, 2, True), (3, 4, True), (0, 3, False), (5, 0, False)])
-    assert [sorted(known.members(root)) for root in neighbourhoods(known)] == [[0, 1, 2], [3, 4]]
+    known = Known(Constraints([(0, 1), (1, 2), (3, 4)], [(0, 3), (5, 0)]))
+    assert [sorted(known.members(root)) for root in separate_sets(known)] == [[0, 1, 2], [3, 4]]
     known.tell(5, 4, False)
-    assert [sorted(known.members(root)) for root in neighbourhoods(known)][2] == [5]
-    assert len(neighbourhoods(known, 2)) == 2
+    assert [sorted(known.members(root)) for root in separate_sets(known)][2] == [5]
+    assert len(separate_sets(known, 2)) == 2
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -163,7 +221,7 @@ def test_asked_again_a_session_asks_the_same(name):
     asked = session.ask(4)
     assert session.ask(4) == asked
     again = Session(X, n_clusters=3, strategy=name)
-    again.replay(session.answers)
+    again.follow(session.links, session.unsure)
     assert again.ask(4) == asked
     assert_array_equal(again.labels, session.labels)
     question = asked[0]
@@ -200,7 +258,7 @@ def test_single_precision_lists_and_sparse_points_will_do():
     for data in (X.astype(np.float32), X.tolist(), sparse.csr_matrix(X), X.round().astype(int)):
         session = run(Session(data, n_clusters=3), label_oracle(y, budget=5))
         assert session.labels.shape == (40,)
-    assert Session(X.astype(np.float32)).scene.features.dtype == np.float32
+    assert Session(X.astype(np.float32)).data.features.dtype == np.float32
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -213,11 +271,11 @@ def test_few_points_and_equal_points_can_be_asked_about(n):
 
 
 def test_points_beyond_the_core_are_placed_and_may_be_told_about(monkeypatch):
-    monkeypatch.setattr("linkwise.query.scene.MOST", 60)
+    monkeypatch.setattr("linkwise.query.prepared_data.MOST", 60)
     X, y = points(300, 3, std=1.0)
     session = Session(X, n_clusters=3)
-    assert len(session.scene.core) == 60
-    outside = np.setdiff1d(np.arange(300), session.scene.core)
+    assert len(session.data.core) == 60
+    outside = np.setdiff1d(np.arange(300), session.data.core)
     session.tell(outside[0], outside[1], y[outside[0]] == y[outside[1]])
     run(session, label_oracle(y, budget=25))
     assert adjusted_rand_index(y, session.labels) > 0.95
@@ -242,15 +300,15 @@ def test_wrong_use_is_refused_in_words():
         session.forget(0, 1)
     with pytest.raises(ValueError, match="n=0"):
         session.ask(0)
-    assert session.answers == []
+    assert session.progress().answers == 0
 
 
 def test_a_strategy_may_be_a_function():
     X, _ = points(10, 2)
 
-    def first(state, n):
-        assert isinstance(state, State)
-        return [Question(0, 1, "The first two.")] if state.known.is_open(0, 1) else []
+    def first(context, n):
+        assert isinstance(context, Context)
+        return [Question(0, 1, "The first two.")] if context.known.is_open(0, 1) else []
 
     session = Session(X, strategy=first)
     assert session.ask() == [(0, 1, "The first two.")]
@@ -263,11 +321,12 @@ def test_progress_counts_what_moved_and_ends():
     session = Session(X, n_clusters=3)
     assert session.progress()[:2] == (0, 0.0)
     assert not session.progress().enough
+    assert session.progress().left
     run(session, label_oracle(y), until_enough=True)
     done = session.progress()
     assert done.enough
     assert done.answers < 60
-    assert "would change little" in done.words
+    assert done.left
     assert adjusted_rand_index(y, session.labels) == 1
 
 
@@ -333,10 +392,10 @@ def test_telling_equals_the_dense_formula():
     A = np.diag(rng.random(4) + 0.5)
     field = Field(U, np.linalg.inv(A))
     C = U @ np.linalg.inv(A) @ U.T
-    assert_allclose(telling(field, doubt), (C**2 @ doubt) / (1 + np.diag(C)))
+    assert_allclose(variance_reduction(field, doubt), (C**2 @ doubt) / (1 + np.diag(C)))
     more = seen_too(field, 5)
     assert_allclose(more.inverse, np.linalg.inv(A + np.outer(U[5], U[5])))
-    assert telling(more, doubt)[5] < telling(field, doubt)[5]
+    assert variance_reduction(more, doubt)[5] < variance_reduction(field, doubt)[5]
 
 
 def test_label_changes_count_what_one_label_would_move():
@@ -353,8 +412,8 @@ def test_points_alone_and_points_on_the_boundary_stand_out():
     assert set(np.argsort(-found)[:2]) <= {20, 41, 19}
 
 
-def test_cobras_ends_with_the_truth_and_counts_no_cluster_in_advance(scene):
-    shapes, y = scene
+def test_cobras_ends_with_the_truth_and_counts_no_cluster_in_advance(prepared):
+    shapes, y = prepared
     procedure = Cobras(shapes.features, shapes.core, 0)
     generator = procedure.run()
     pair, asked = next(generator), 0
@@ -372,30 +431,27 @@ def test_a_split_keeps_every_point_once():
     X = np.random.default_rng(0).standard_normal((30, 2))
     parts = split(X, np.arange(30), 4, 0)
     assert_array_equal(np.sort(np.concatenate([part.members for part in parts])), np.arange(30))
-    assert all(part.speaker in part.members for part in parts)
+    assert all(part.representative in part.members for part in parts)
     assert len(split(np.zeros((5, 2)), np.arange(5), 2, 0)) == 1
 
 
-def test_labels_do_not_depend_on_the_order_of_consistent_answers(scene):
-    shapes, y = scene
+def test_labels_do_not_depend_on_the_order_of_consistent_answers(prepared):
+    shapes, y = prepared
     rng = np.random.default_rng(2)
     pairs = rng.integers(60, size=(20, 2))
     answers = [(int(a), int(b), bool(y[a] == y[b])) for a, b in pairs if a != b]
-    labels = fit(shapes, Known(answers), 3).labels
-    backwards = fit(shapes, Known(answers[::-1]), 3).labels
+    labels = fit(shapes, Known(links_of(answers)), 3).labels
+    backwards = fit(shapes, Known(links_of(answers[::-1])), 3).labels
     assert adjusted_rand_index(labels, backwards) == 1
 
 
-def test_one_wrong_answer_does_not_bring_clusters_together(scene):
-    shapes, y = scene
+def test_one_wrong_answer_does_not_bring_clusters_together(prepared):
+    shapes, y = prepared
     a, b = int(np.argmax(y == 0)), int(np.argmax(y == 1))
-    known = Known([(a, b, True)])
+    links = Constraints([(a, b)])
     for z, hub in ((0, a), (1, b)):
-        known = Known(
-            [(*pair, same) for pair, same in known.answers.items()]
-            + [(hub, int(i), True) for i in np.flatnonzero(y == z)[1:6]]
-        )
-    labels = fit(shapes, known, 3).labels
+        links += Constraints([(hub, int(i)) for i in np.flatnonzero(y == z)[1:6]])
+    labels = fit(shapes, Known(links), 3).labels
     assert adjusted_rand_index(y, labels) > 0.8
 
 

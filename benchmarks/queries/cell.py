@@ -16,7 +16,14 @@ import numpy as np
 from benchmarks.runs.cells import DIGITS, failures, in_short
 from benchmarks.runs.points import stored
 from linkwise.evaluate import adjusted_rand_index
-from linkwise.query import STRATEGIES, Known, Scene, State, cobras_labels, label_oracle
+from linkwise.query import (
+    STRATEGIES,
+    Context,
+    Known,
+    PreparedData,
+    cobras_labels,
+    label_oracle,
+)
 
 KEY = ("set", "draw", "wrong", "method")  # of a cell
 PER_POINT, MOST = 2, 1000  # answers in all
@@ -58,22 +65,22 @@ def reached(curve, goal):
 class Trial:
     """One strategy on one draw of a set."""
 
-    def __init__(self, scene, y, strategy, *, wrong, seed):
-        self.scene, self.y, self.k = scene, y, int(y.max()) + 1
+    def __init__(self, data, y, strategy, *, wrong, seed):
+        self.data, self.y, self.k = data, y, int(y.max()) + 1
         self.strategy, self.seed = strategy, seed
         self.oracle = label_oracle(y, error=wrong, random_state=seed)
         self.known, self.memo = Known(), {}
         self.renew()
 
     def renew(self):
-        self.state = State(self.scene, self.known, self.k, seed=self.seed, memo=self.memo)
+        self.context = Context(self.data, self.known, self.k, seed=self.seed, memo=self.memo)
 
     def answer(self, count):
         """Ask until there are ``count`` answers; tell whether there was enough to ask."""
-        while (left := count - len(self.known.answers)) > 0:
-            questions = STRATEGIES[self.strategy](self.state, left)[:left]
+        while (left := count - self.known.n_answers) > 0:
+            questions = STRATEGIES[self.strategy](self.context, left)[:left]
             if not questions:
-                questions = STRATEGIES["random"](self.state, left)
+                questions = STRATEGIES["random"](self.context, left)
             if not questions:
                 return False
             pairs = [(question.a, question.b) for question in questions]
@@ -83,10 +90,10 @@ class Trial:
         return True
 
     def agreement(self):
-        return adjusted_rand_index(self.y, self.state.model.labels)
+        return adjusted_rand_index(self.y, self.context.model.labels)
 
     def own_agreement(self):
-        return adjusted_rand_index(self.y, cobras_labels(self.state))
+        return adjusted_rand_index(self.y, cobras_labels(self.context))
 
 
 def judged(strategy):
@@ -107,7 +114,7 @@ def curves(trial, budget, goal):
     for count in checkpoints(budget):
         more = trial.answer(count)
         for name, judge in kinds.items():
-            found[name].append((len(trial.known.answers), judge()))
+            found[name].append((trial.known.n_answers, judge()))
         done = [len(c) > 1 and min(c[-1][1], c[-2][1]) >= goal for c in found.values()]
         if all(done) or not more:
             break
@@ -118,10 +125,10 @@ def run(job):
     """Return the records of a job, one for each way to judge its strategy."""
     X, y = (stored(job["folder"], job["set"])[name] for name in ("X", "y"))
     seed = zlib.crc32(f"{job['set']} {job['draw']}".encode()) % 2**31
-    budget, scene = budget_of(len(y)), Scene(X, seed=seed)
+    budget, data = budget_of(len(y)), PreparedData(X, seed=seed)
 
     def trial(strategy):
-        return Trial(scene, y, strategy, wrong=job["wrong"], seed=seed)
+        return Trial(data, y, strategy, wrong=job["wrong"], seed=seed)
 
     every = trial("random")
     for count in checkpoints(budget):  # the batches of random pairs when they are judged

@@ -1,18 +1,19 @@
 """Super-instances, split and merged: COBRAS [1]. The number of clusters is not needed.
 
-A super-instance is a set of points that stand together, with the one nearest to its mean to speak
-for it; a cluster is a set of super-instances. The largest super-instance is split in 2^d parts:
+A super-instance is a set of points that belong together, represented by the one nearest to its
+mean; a cluster is a set of super-instances. The largest super-instance is split in 2^d parts:
 halves of halves are compared until two are the same, d cuts down. Then the clusters whose
 super-instances are nearest are compared, and merged if they are the same, until no two are left
-that could be. And so on, until all super-instances are single points.
+that could be. This is repeated until all super-instances are single points.
 
 The procedure is a generator: it yields a pair and is sent an answer. What the answers imply is
-answered without a question. A "don't know" counts as "different", for now.
+answered without a question. A "don't know" counts as "different".
 
 [1] Van Craenendonck, Dumancic, Van Wolputte & Blockeel, COBRAS: interactive clustering with
     pairwise queries, IDA 2018.
 """
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -20,15 +21,15 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from linkwise.blocks.thread_limits import one_thread
-from linkwise.query.state import Question
+from linkwise.query.context import Context, Question
 
-DEEPEST = 8  # halves of halves
-MOST_PARTS = 64
+DEEPEST = 8  # halvings; 2^8 parts are more than MOST_PARTS
+MOST_PARTS = 64  # of a split, so that merging needs few thousand distances
 
 
 class Instance(NamedTuple):
     members: np.ndarray  # points
-    speaker: int  # a point
+    representative: int  # a point
 
 
 def _instance(X, members):
@@ -71,7 +72,7 @@ class Cobras:
         depth = 0
         while depth < DEEPEST and len(instance.members) > 1:
             halves = split(self.X, instance.members, 2, self.seed)
-            if len(halves) < 2 or (yield halves[0].speaker, halves[1].speaker):
+            if len(halves) < 2 or (yield halves[0].representative, halves[1].representative):
                 break
             depth += 1
             instance = max(halves, key=lambda half: len(half.members))
@@ -79,7 +80,7 @@ class Cobras:
 
     def _merged(self, clusters):
         """Yield pairs; return the clusters after all that are the same have been merged."""
-        flat = np.array([one.speaker for cluster in clusters for one in cluster])
+        flat = np.array([one.representative for cluster in clusters for one in cluster])
         of = np.repeat(np.arange(len(clusters)), [len(cluster) for cluster in clusters])
         instances = [one for cluster in clusters for one in cluster]
         D = cdist(self.X[flat], self.X[flat])  # infinite within clusters and where they differ
@@ -102,13 +103,13 @@ class Cobras:
 
     def run(self):
         """Yield pairs until every super-instance is a single point, or of equal points."""
-        whole: set = set()  # speakers of instances that cannot be split
+        whole: set = set()  # representatives of instances that cannot be split
         while True:
             candidates = [
                 (len(one.members), -c, -i)
                 for c, cluster in enumerate(self.clusters)
                 for i, one in enumerate(cluster)
-                if len(one.members) > 1 and one.speaker not in whole
+                if len(one.members) > 1 and one.representative not in whole
             ]
             if not candidates:
                 return
@@ -118,7 +119,7 @@ class Cobras:
             parts = min(2**depth, MOST_PARTS, len(chosen.members))
             pieces = split(self.X, chosen.members, parts, self.seed)
             if len(pieces) < 2:
-                whole.add(chosen.speaker)
+                whole.add(chosen.representative)
                 continue
             rest = [[one for one in cluster if one is not chosen] for cluster in self.clusters]
             rest = [cluster for cluster in rest if cluster]
@@ -127,41 +128,41 @@ class Cobras:
 
 class Running(NamedTuple):
     procedure: Cobras
-    generator: object
+    generator: Generator
     pair: tuple | None  # that it waits for
 
 
-def _started(state):
-    procedure = Cobras(state.scene.features, state.scene.core, state.scene.seed)
+def _started(context):
+    procedure = Cobras(context.data.features, context.data.core, context.data.seed)
     generator = procedure.run()
     return Running(procedure, generator, next(generator, None))
 
 
-def advance(state):
+def advance(context):
     """Return the procedure as far as the answers carry it."""
-    known = state.known
-    procedure, generator, pair = state.memo.get("cobras") or _started(state)
+    known = context.known
+    procedure, generator, pair = context.memo.get("cobras") or _started(context)
     while pair is not None and not known.is_open(*pair):
-        told = known.answers.get(tuple(sorted(pair)))
-        same = known.relation(*pair) if told is None else told
+        answer = known.answer(*pair)
+        same = known.relation(*pair) if answer is None else answer
         try:
             pair = generator.send(bool(same))
         except StopIteration:
             pair = None
-    state.memo["cobras"] = Running(procedure, generator, pair)
-    return state.memo["cobras"]
+    context.memo["cobras"] = Running(procedure, generator, pair)
+    return context.memo["cobras"]
 
 
-def cobras_labels(state):
+def cobras_labels(context: Context) -> np.ndarray:
     """Return the partition of COBRAS itself, (n,), as far as the answers carry it."""
-    return advance(state).procedure.labels(state.scene.n)
+    return advance(context).procedure.labels(context.data.n)
 
 
-def super_instances(state, n):
-    """Return the pair that COBRAS asks next; it knows of one at a time."""
-    pair = advance(state).pair
+def super_instances(context: Context, n: int) -> list[Question]:
+    """Return the pair that COBRAS asks next; it asks one at a time."""
+    pair = advance(context).pair
     if pair is None:
         return []
     return [
-        Question(pair[0], pair[1], "Each speaks for a group of points; are the groups the same?")
+        Question(pair[0], pair[1], "Each represents a group of points; are the groups the same?")
     ]

@@ -1,14 +1,14 @@
-"""How much the label of a point would tell of the others.
+"""How much the label of a point would tell about the others.
 
 Labels are a Gaussian field in the basis U (n, r) of the graph that counts most, with the penalty
 diag(1/c - 1) of its smoother, seen at the points with answers, L:
 
     (1)  A = diag(1/c - 1) + U_L^T U_L            C = U A^-1 U^T, the covariance now
-    (2)  t_x = sum_j d_j C_xj^2 / (1 + C_xx)      variance that the label of x takes away,
+    (2)  t_x = sum_j d_j C_xj^2 / (1 + C_xx)      variance that the label of x removes,
                                                   d_j the doubt about the label of j
     (3)  f_j + C_xj (e_z - f_x) / (1 + C_xx)      the field if x is seen to be of class z
 
-(2) is V-optimality [1] weighed by doubt. C is never formed: O(n r^2).
+(2) is V-optimality [1] weighted by doubt. C is never formed: O(n r^2).
 
 [1] Ji & Han, A variance minimization criterion to active learning on graphs, AISTATS 2012.
 """
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-LEAST = 1e-3  # penalty, so that constant vectors have a variance
+LEAST = 1e-3  # penalty, so that constant vectors have a finite variance
 
 
 class Field(NamedTuple):
@@ -25,12 +25,12 @@ class Field(NamedTuple):
     inverse: np.ndarray  # A^-1 (m, m)
 
 
-def field_of(state):
-    """Return the Gaussian field of a state."""
-    model, scene = state.model, state.scene
-    shrink = scene.learners[model.graph].shrink[model.strength].astype(np.float64)
-    U = scene.U[model.graph][model.rows].astype(np.float64)
-    seen = U[np.searchsorted(model.rows, np.array(state.known.touched(), dtype=np.intp))]
+def field_of(context):
+    """Return the Gaussian field of a context."""
+    model, data = context.model, context.data
+    shrink = data.learners[model.graph].shrink[model.strength].astype(np.float64)
+    U = data.U[model.graph][model.rows].astype(np.float64)
+    seen = U[np.searchsorted(model.rows, np.array(context.known.touched(), dtype=np.intp))]
     A = np.diag(1 / np.maximum(shrink, 1e-6) - 1 + LEAST) + seen.T @ seen  # Eq. (1)
     return Field(U, np.linalg.inv(A))
 
@@ -41,7 +41,7 @@ def seen_too(field, i):
     return field._replace(inverse=field.inverse - np.outer(b, b) / (1 + field.U[i] @ b))
 
 
-def telling(field, doubt):
+def variance_reduction(field, doubt):
     """Return t of Eq. (2), (r,), for doubts (r,)."""
     V = field.U @ field.inverse
     own = np.einsum("ij,ij->i", V, field.U)

@@ -1,79 +1,87 @@
-"""Answers about pairs and what follows from them, kept up to date one answer at a time.
+"""Pairs that were answered and what follows from them, updated one answer at a time.
 
-    (1)  a ~ b            if a chain of answers "same" joins a and b
-    (2)  a is not with b  if "different" was answered for some a' ~ a and some b' ~ b
+    (1)  a ~ b            if a chain of must-links joins a and b
+    (2)  a is not with b  if a cannot-link joins some a' ~ a and some b' ~ b
 
-(1) are the sets of a union-find and (2) is a set of roots beside each root. The smaller of two
-sets is merged into the larger one: m answers cost O(m log m) in all. To forget an answer costs
-a pass over the others.
+(1) are the sets of a union-find, and (2) is a set of roots beside each root. The smaller of two
+sets is merged into the larger one: m answers cost O(m log m) in all. To forget an answer costs a
+pass over the others.
 
-An answer that contradicts what follows from earlier ones is kept, and nothing follows from it.
-Answers of a higher weight are taken as if they had come first.
+The weights of pairs stated several times, the same way, add up. Heavier pairs are entered first,
+equal ones in their order. A pair that contradicts what already follows is kept, but nothing
+follows from it: when links conflict, the heavier wins.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
+
+from linkwise.constraints import Constraints
 
 
 class Known:
     """The answers so far, and what follows from them.
 
-    Attributes
-    ----------
-    answers : dict {(a, b): True, False or None}, a < b, in the order in which they came
-    weights : dict {(a, b): float}, of those with a weight above 1
-    contradicted : list of (a, b), answers that earlier ones contradict
-
     Parameters
     ----------
-    answers : (a, b, same) or (a, b, same, weight) each, the weight 1 or more
+    links : Constraints by row number; pairs of weight 0 say nothing and are left out
+    unsure : pairs (a, b) of rows to which "don't know" was answered
+
+    Attributes
+    ----------
+    links : Constraints, in their order
+    unsure : dict with a key (a, b), a < b, for each such pair
+    contradicted : list of (a, b), a < b, pairs that heavier or earlier ones contradict
+
+    Examples
+    --------
+    >>> known = Known(Constraints(must_link=[(0, 1)], cannot_link=[(1, 2)]))
+    >>> known.relation(0, 2)
+    False
     """
 
-    def __init__(self, answers=()):
-        self.answers: dict = {}
-        self.weights: dict = {}
-        for a, b, same, *weight in answers:
-            self._write(_ordered(a, b), same, *weight)
+    def __init__(
+        self, links: Constraints | None = None, unsure: Iterable[tuple[int, int]] = ()
+    ) -> None:
+        self.links = Constraints() if links is None else links.active()
+        self.unsure = dict.fromkeys(_ordered(a, b) for a, b in unsure)
         self._rebuild()
 
-    def _write(self, pair, same, weight=1.0):
-        """Note an answer; it replaces one before about the same pair."""
-        self.answers.pop(pair, None)
-        self.weights.pop(pair, None)
-        self.answers[pair] = same
-        if weight > 1:
-            self.weights[pair] = weight
+    @property
+    def n_answers(self) -> int:
+        """How many pairs were answered, "don't know" among them."""
+        return self.links.n_pairs + len(self.unsure)
 
-    def weight(self, pair):
-        """Return the weight of the answer about (a, b), a < b."""
-        return self.weights.get(pair, 1.0)
+    def _rebuild(self) -> None:
+        self.contradicted: list[tuple[int, int]] = []
+        self._weight: dict[tuple[int, int, int], float] = {}  # of (a, b, sign), a < b
+        self._root: dict[int, int] = {}  # point: root of its set
+        self._members: dict[int, list[int]] = {}  # root: points
+        self._apart: dict[int, set[int]] = {}  # root: roots of the sets it cannot be with
+        for a, b, sign, weight in self.links:
+            key = (*_ordered(a, b), sign)
+            self._weight[key] = self._weight.get(key, 0.0) + weight
+        for a, b, sign in sorted(self._weight, key=lambda key: -self._weight[key]):
+            self._enter(a, b, sign)
 
-    def _rebuild(self):
-        self.contradicted: list = []
-        self._root: dict = {}  # point: root of its set
-        self._members: dict = {}  # root: list of points
-        self._apart: dict = {}  # root: roots of the sets it cannot be with
-        for a, b in sorted(self.answers, key=lambda pair: -self.weight(pair)):
-            self._enter(a, b, self.answers[a, b])
-
-    def _enter(self, a, b, same):
-        if same is None:
-            return
+    def _enter(self, a: int, b: int, sign: int) -> None:
         pair = a, b
         a, b = self._add(a), self._add(b)
-        if (a == b) if not same else (b in self._apart[a]):
+        if (a == b) if sign < 0 else (b in self._apart[a]):
             self.contradicted.append(pair)
-        elif not same:
+        elif sign < 0:
             self._apart[a].add(b)
             self._apart[b].add(a)
         elif a != b:
             self._merge(a, b)
 
-    def _add(self, a):
+    def _add(self, a: int) -> int:
         if a not in self._root:
             self._root[a], self._members[a], self._apart[a] = a, [a], set()
         return self._root[a]
 
-    def _merge(self, a, b):
+    def _merge(self, a: int, b: int) -> None:
         if len(self._members[a]) < len(self._members[b]):
             a, b = b, a
         for point in self._members[b]:
@@ -84,68 +92,94 @@ class Known:
             self._apart[other].add(a)
             self._apart[a].add(other)
 
-    def tell(self, a, b, same, weight=1.0):
-        """Take an answer: True, False, or None for "don't know"."""
-        pair = _ordered(a, b)
-        again = pair in self.answers
-        self._write(pair, same, weight)
-        if again or weight > 1:
-            self._rebuild()
-        else:
-            self._enter(pair[0], pair[1], same)
+    def tell(self, a: int, b: int, same: bool | None, weight: float = 1.0) -> None:
+        """Take an answer: True, False, or None for "don't know".
 
-    def forget(self, a, b):
-        """Undo the answer about a pair."""
-        del self.answers[_ordered(a, b)]
-        self.weights.pop(_ordered(a, b), None)
+        It replaces earlier answers about the same pair. One of weight 0 says nothing.
+        """
+        pair = _ordered(a, b)
+        again = self.has(a, b)
+        if again:
+            self._remove(pair)
+        lightest = min(self._weight.values(), default=np.inf)
+        if same is None:
+            self.unsure[pair] = None
+        elif weight > 0:
+            sign = 1 if same else -1
+            self.links = self.links + Constraints.from_table([(*pair, sign, weight)])
+            if not again and weight <= lightest:  # it is the last to be entered anyway
+                self._weight[*pair, sign] = weight
+                self._enter(*pair, sign)
+                return
+        if again or same is not None:
+            self._rebuild()
+
+    def forget(self, a: int, b: int) -> None:
+        """Remove the answers about a pair."""
+        self._remove(_ordered(a, b))
         self._rebuild()
 
-    def root(self, a):
-        """Return the point that stands for all that a is known to be with."""
+    def _remove(self, pair: tuple[int, int]) -> None:
+        self.unsure.pop(pair, None)
+        self.links = self.links.select(~(np.sort(self.links.ends, axis=1) == pair).all(axis=1))
+
+    def has(self, a: int, b: int) -> bool:
+        """Tell whether there is an answer about this very pair."""
+        return self.answer(a, b) is not None or _ordered(a, b) in self.unsure
+
+    def answer(self, a: int, b: int) -> bool | None:
+        """Return True or False as answered for this very pair, the heavier of both; else None."""
+        must, cannot = (self._weight.get((*_ordered(a, b), sign), 0.0) for sign in (1, -1))
+        return None if must == cannot == 0 else must >= cannot
+
+    def root(self, a: int) -> int:
+        """Return the point that represents all that a is known to be with."""
         return self._root.get(a, a)
 
-    def members(self, a):
-        """Return the points known to be with a, a among them."""
+    def members(self, a: int) -> list[int]:
+        """Return the points known to be with a, including a."""
         return self._members.get(self.root(a), [a])
 
-    def apart(self, a):
+    def apart(self, a: int) -> set[int] | frozenset[int]:
         """Return the roots of the sets that a is known not to be with."""
         return self._apart.get(self.root(a), frozenset())
 
-    def roots(self):
-        """Return the roots of all sets that answers speak of, by the order of their points."""
+    def roots(self) -> list[int]:
+        """Return the roots of all sets with answers, by the order of their points."""
         return list(dict.fromkeys(self._root.values()))
 
-    def touched(self):
-        """Return the points that answers other than "don't know" speak of."""
+    def touched(self) -> list[int]:
+        """Return the points that occur in an answer other than "don't know"."""
         return list(self._root)
 
-    def relation(self, a, b):
+    def relation(self, a: int, b: int) -> bool | None:
         """Return True or False if that follows for a and b, else None."""
         a, b = self.root(a), self.root(b)
         if a == b:
             return True
         return False if b in self._apart.get(a, ()) else None
 
-    def is_open(self, a, b):
-        """Tell whether a pair may be asked: nothing follows, and nobody has said "don't know"."""
-        return self.relation(a, b) is None and _ordered(a, b) not in self.answers
+    def is_open(self, a: int, b: int) -> bool:
+        """Tell whether a pair may be asked: nothing follows, and it was not answered."""
+        return self.relation(a, b) is None and _ordered(a, b) not in self.unsure
 
 
-def _ordered(a, b):
+def _ordered(a: int, b: int) -> tuple[int, int]:
     return (a, b) if a < b else (b, a)
 
 
-def neighbourhoods(known, most=None, *, E=None, asked=None):
+def separate_sets(
+    known: Known, most: int | None = None, *, E: Any = None, asked: int | None = None
+) -> list[int]:
     """Return roots of sets that are apart from each other, the largest set first.
 
-    Taken greedily, so that there may be more than are found; at most ``most`` of them. With
-    positions E (n, r) of the points a set is taken to be apart from all if it is known to be so
-    from the ``asked`` nearest: to be sure of k sets takes k^2 / 2 answers, and this takes less.
+    They are taken greedily, so there may be more than are found; at most ``most`` of them. With
+    positions E (n, r) of the points, a set counts as apart from all if it is known to be apart
+    from the ``asked`` nearest: to be sure of k sets takes k^2 / 2 answers, and this takes fewer.
     """
     rank = {root: place for place, root in enumerate(known.roots())}
-    found: list = []
-    centres: list = []
+    found: list[int] = []
+    centres: list[np.ndarray] = []
     for root in sorted(rank, key=lambda r: (-len(known.members(r)), rank[r])):
         if len(found) == most:
             break

@@ -1,13 +1,13 @@
-"""What the answers so far make of the labels: quick enough to be done again after each.
+"""The labels that follow from the answers so far, quick enough to be computed after each answer.
 
 The core and all points with answers have probabilities q of the clusters, by co-EM
-(``co_training``) over the learners of the scene and belief propagation over the answers. It starts
-from labels that neighbourhoods speak for, or from a partition (``seeds``). Where the partition
-tells the answers better, those that it makes likely wrong are left out, and the neighbourhoods of
-the rest tried again.
+(``class_models.co_training``) over the learners of the data and belief propagation over the
+answers. It starts from labels that follow from neighbourhoods, or from a partition (``seeds``).
+Where the partition predicts the answers better, the answers that it makes likely wrong are left
+out, and the neighbourhoods of the rest are tried again.
 
-The model is a function of the scene and the answers, not of the way that led to them: an answer
-undone is as if it had never been.  O(r^2 m + r^3 + n r k) for m answers, r vectors, k clusters.
+The model is a function of the data and the answers: an answer undone leaves no trace.
+O(r^2 m + r^3 + n r k) for m answers, r vectors, k clusters.
 """
 
 from typing import NamedTuple
@@ -23,16 +23,16 @@ from linkwise.class_models import (
     predict_classes,
     probability_wrong,
 )
-from linkwise.constraints import Constraints
 from linkwise.query.known import Known
+from linkwise.query.prepared_data import PreparedData
 from linkwise.query.seeds import by_partition, by_seeds, classes_of, spread
 
-ROUNDS = 2  # of co-EM
-LIKELY = 0.5  # probability of being wrong from which on an answer is left out
+ROUNDS = 2  # of co-EM; more change few labels and take as long again
+LIKELY = 0.5  # probability of being wrong above which an answer is left out
 
 
 class Model(NamedTuple):
-    """The labels now.
+    """The labels that follow from the answers.
 
     Attributes
     ----------
@@ -56,59 +56,45 @@ class Model(NamedTuple):
     strength: int
 
 
-def told(known):
-    """Return the answers other than "don't know" as Constraints on row numbers."""
-    return Constraints.from_table(
-        [
-            (a, b, 1 if same else -1, known.weight((a, b)))
-            for (a, b), same in known.answers.items()
-            if same is not None
-        ]
-    )
-
-
-def seen_at(scene, rows):
-    """Return the learners of a scene at some of its points."""
+def learners_at(data, rows):
+    """Return the learners of the data at some of its points."""
     found = []
-    for one, U in zip(scene.learners, scene.U, strict=True):
+    for one, U in zip(data.learners, data.U, strict=True):
         found.append(one._replace(U=U[rows], leverage=leverages(U[rows], one.shrink)))
     return found
 
 
-def without_wrong(known, answers, state):
+def without_wrong(known, state):
     """Return what is known without the answers that the rest makes likely wrong."""
-    wrong = probability_wrong(state.beliefs.same, answers.sign, state.error) > LIKELY
-    if not wrong.any():
-        return known
-    left = told(known).select(~wrong)
-    return Known((pair.a, pair.b, pair.sign > 0, pair.weight) for pair in left)
+    wrong = probability_wrong(state.beliefs.same, known.links.sign, state.error) > LIKELY
+    return Known(known.links.select(~wrong)) if wrong.any() else known
 
 
-def labels_of_all(scene, learners, rows, state):
+def labels_of_all(data, learners, rows, state):
     """Return the labels of all points (n,), those outside the rows by the learners."""
     q = state.beliefs.q
-    labels = np.empty(scene.n, dtype=np.int64)
-    if len(rows) < scene.n:
-        evidence = np.zeros((scene.n, q.shape[1]), dtype=np.float32)
+    labels = np.empty(data.n, dtype=np.int64)
+    if len(rows) < data.n:
+        evidence = np.zeros((data.n, q.shape[1]), dtype=np.float32)
         for v in np.flatnonzero(state.weights > 0):
-            f = predict_classes(learners[v], state.strengths[v], state.labels, scene.U[v])
+            f = predict_classes(learners[v], state.strengths[v], state.labels, data.U[v])
             evidence += np.float32(state.weights[v]) * log_probabilities(f)
         labels[:] = np.argmax(evidence, axis=1)
     labels[rows] = np.argmax(q, axis=1)
     return labels
 
 
-def fit(scene, known, n_clusters=None):
-    """Return the Model of a scene and what is known."""
+def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Model:
+    """Return the Model of the data and what is known."""
     with one_thread():
-        answers = told(known)
-        rows = np.union1d(scene.core, answers.touched)
-        answers = answers.resolve(rows)
-        least = n_clusters or scene.likely_count
-        classes = classes_of(scene, known, n_clusters, least)
+        links = known.links
+        rows = np.union1d(data.core, links.touched)
+        answers = links.resolve(rows)  # by place in rows
+        least = n_clusters or data.likely_count
+        classes = classes_of(data, known, n_clusters, least)
         k = max(least, len(classes))
-        learners = seen_at(scene, rows)
-        partitions = [spread(scene, learners, labels, k) for labels in scene.partitions(k)]
+        learners = learners_at(data, rows)
+        partitions = [spread(data, learners, labels, k) for labels in data.partitions(k)]
 
         def labels_from(start):
             return co_em(learners, start.labels, k, answers, rounds=ROUNDS, error=ERROR)
@@ -122,13 +108,13 @@ def fit(scene, known, n_clusters=None):
             state = labels_from(start)
         else:
             state = labels_from(plain)
-            trusted = without_wrong(known, answers, state)
+            trusted = without_wrong(known, state)
             if trusted is not known:
-                classes = classes_of(scene, trusted, n_clusters, least)
+                classes = classes_of(data, trusted, n_clusters, least)
                 start = seeds(trusted, classes)
                 if start is not None and start.score >= plain.score:
                     state = labels_from(start)
-        labels = labels_of_all(scene, learners, rows, state)
+        labels = labels_of_all(data, learners, rows, state)
         graphs = [v for v, one in enumerate(learners) if one.name == "graph"]
         graph = max(graphs, key=lambda v: state.weights[v])
         q = state.beliefs.q

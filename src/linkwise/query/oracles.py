@@ -1,14 +1,19 @@
 """Who answers: a table of labels, a person, or any function of two rows.
 
 An oracle is a function of a list of pairs (a, b) that returns a list of answers, each True, False
-or None for "don't know". `run` puts a session and an oracle together.
+or None for "don't know". `run` lets an oracle answer the questions of a session.
 """
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from linkwise.query.session import Session
+
 
 class OutOfBudget(Exception):
-    """An oracle was asked more than it may answer."""
+    """An oracle was asked more than its budget allows."""
 
 
 class Oracle:
@@ -19,7 +24,7 @@ class Oracle:
     function : callable (a, b) -> True, False or None
         None: it does not know.
     budget : int or None, questions that may be asked
-    error : float in [0, 1], share of the answers that are turned round
+    error : float in [0, 1], share of the answers that are inverted
     random_state : int
         Whether an answer about a pair is wrong depends on this and the pair alone.
     batch : bool
@@ -30,7 +35,15 @@ class Oracle:
     asked : int
     """
 
-    def __init__(self, function, *, budget=None, error=0.0, random_state=0, batch=False):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        budget: int | None = None,
+        error: float = 0.0,
+        random_state: int = 0,
+        batch: bool = False,
+    ) -> None:
         if not 0 <= error <= 1:
             raise ValueError(f"error={error!r}: expected a share in 0..1")
         if budget is not None and budget < 0:
@@ -39,45 +52,45 @@ class Oracle:
         self.random_state, self.batch, self.asked = random_state, batch, 0
 
     @property
-    def left(self):
-        """Return how many questions may still be asked, infinity without a budget."""
+    def left(self) -> float:
+        """How many questions may still be asked, infinity without a budget."""
         return float("inf") if self.budget is None else self.budget - self.asked
 
-    def _turned(self, a, b):
+    def _inverted(self, a: int, b: int) -> bool:
         if self.error == 0:
             return False
         rng = np.random.default_rng([self.random_state, min(a, b), max(a, b)])
         return bool(rng.random() < self.error)
 
-    def __call__(self, pairs):
+    def __call__(self, pairs: Sequence[Sequence[int]]) -> list[bool | None]:
         """Return one answer for every pair (a, b)."""
-        pairs = [(int(a), int(b)) for a, b in pairs]
-        if len(pairs) > self.left:
-            raise OutOfBudget(f"{len(pairs)} questions, but only {self.left} may be asked")
-        self.asked += len(pairs)
-        found = self.function(pairs) if self.batch else [self.function(a, b) for a, b in pairs]
-        if len(found) != len(pairs):
-            raise ValueError(f"the oracle gave {len(found)} answers to {len(pairs)} questions")
-        for (a, b), same in zip(pairs, found, strict=True):
+        ends = [(int(a), int(b)) for a, b in pairs]
+        if len(ends) > self.left:
+            raise OutOfBudget(f"{len(ends)} questions, but only {self.left} may be asked")
+        self.asked += len(ends)
+        found = self.function(ends) if self.batch else [self.function(a, b) for a, b in ends]
+        if len(found) != len(ends):
+            raise ValueError(f"the oracle gave {len(found)} answers to {len(ends)} questions")
+        for (a, b), same in zip(ends, found, strict=True):
             if same is not None and same not in (True, False):  # a text, say, would be true
                 raise ValueError(
                     f"the oracle answered {same!r} about rows {a} and {b}; expected True, False, "
                     "or None for don't know"
                 )
         return [
-            None if same is None else bool(same) != self._turned(a, b)
-            for (a, b), same in zip(pairs, found, strict=True)
+            None if same is None else bool(same) != self._inverted(a, b)
+            for (a, b), same in zip(ends, found, strict=True)
         ]
 
 
-def label_oracle(y, **options):
+def label_oracle(y: Any, **options: Any) -> Oracle:
     """Return an Oracle that knows the labels y (n,); -1, NaN or None: it does not know."""
     y = np.asarray(y)
 
-    def unknown(label):
+    def unknown(label: Any) -> bool:
         return label in (-1, None) or label != label  # NaN alone differs from itself
 
-    def same(a, b):
+    def same(a: int, b: int) -> bool | None:
         if max(a, b) >= len(y):
             raise ValueError(f"y has {len(y)} labels, none for row {max(a, b)}; pass one for each")
         if unknown(y[a]) or unknown(y[b]):
@@ -87,8 +100,8 @@ def label_oracle(y, **options):
     return Oracle(same, **options)
 
 
-def person(ask, **options):
-    """Return an Oracle that puts each pair to a person.
+def person(ask: Callable[[int, int], Any], **options: Any) -> Oracle:
+    """Return an Oracle that asks a person about each pair.
 
     Parameters
     ----------
@@ -98,7 +111,7 @@ def person(ask, **options):
     return Oracle(lambda a, b: words.get(str(ask(a, b)).strip().lower()), **options)
 
 
-def run(session, oracle, *, batch=1, until_enough=False):
+def run(session: Session, oracle: Oracle, *, batch: int = 1, until_enough: bool = False) -> Session:
     """Ask and answer until nothing is left to ask or the budget is spent; return the session.
 
     Parameters

@@ -1,16 +1,16 @@
-"""Labels to start from: what the answers speak for.
+"""Labels to start from, as the answers suggest them.
 
-Neighbourhoods, sets of points known to be apart, have classes of their own. From their points, y_i
-telling the class, every learner v with basis u makes labels for all:
+Neighbourhoods, sets of points known to be apart, have classes of their own. From their points,
+with y_i the class, every learner v with basis u predicts the labels of all points:
 
     (1)  w_v = argmin sum_i |u_vi w - y_i|^2 + s w^T diag(1/c_v - 1) w
 
 with the strength s that predicts left-out y_i best, in closed form. The learners, and every plain
-partition as one more (in it a cluster is of the class of its seeds), are pooled with weights
+partition as one more (its clusters have the class of their seeds), are pooled with weights
 
     (2)  a_v ~ exp(B (l_v - max l)),   l_v the log-likelihood of left-out y_i
 
-Clusters without a seed stand for classes that no answer has shown yet: the largest ones get a seed.
+Clusters without a seed may be classes that no answer has shown yet: the largest ones get a seed.
 
 O(r^2 m + r^3) for m seeds and r vectors.
 """
@@ -24,21 +24,21 @@ from linkwise.class_models import ERROR, log_probabilities, predict_classes, tru
 from linkwise.class_models.learners import HIGHEST
 from linkwise.embedding.spectral import unit_rows
 from linkwise.evaluate import adjusted_rand_index
-from linkwise.query.known import neighbourhoods
+from linkwise.query.known import separate_sets
 
-ASKED = 3  # neighbourhoods that a set was told to be apart from, to make one itself
+ASKED = 3  # nearest neighbourhoods a set must be apart from to be one itself
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # s
 SHARPNESS = 0.4  # B
-CLUSTER = 0.97  # c of a partition
-DIRECTIONS = 20  # in which the middle of a cluster is looked for
-COVERED = 0.5  # share of the points with answers that are seeds: then seeds are preferred
-PREFERRED = 0.25, 10.0  # by this log-likelihood for each answer, at most
-STRANGE = 15.0  # less up to this, for labels that have nothing in common with any partition
+CLUSTER = 0.97  # c of a partition: it is trusted nearly as much as a learner
+DIRECTIONS = 20  # in which the middle of a cluster is searched; later ones are noise
+COVERED = 0.5  # share of the points with answers that are seeds from which seeds are preferred
+PREFERRED = 0.25, 10.0  # log-likelihood added for each answer, and at most
+STRANGE = 15.0  # log-likelihood taken off labels unlike any partition, at most
 
 
 class Start(NamedTuple):
     labels: np.ndarray  # (r,)
-    score: float  # how well it tells answers that it has not seen
+    score: float  # log-likelihood of answers that it has not seen
     classes: list  # roots of the neighbourhoods
 
 
@@ -101,7 +101,7 @@ def seeded(found, seeds, z, k, real):
 
 
 def unexplored(U, labels, seeds, most):
-    """Return a point amid each of the largest clusters without seeds, at most ``most``."""
+    """Return a point in the middle of each of the largest clusters without seeds."""
     size = np.bincount(labels)
     size[labels[seeds]] = 0
     found = []
@@ -114,28 +114,28 @@ def unexplored(U, labels, seeds, most):
 
 
 def agreement(labels, k, answers):
-    """Return the log-likelihood of answers under labels trusted as far as is best."""
+    """Return the log-likelihood of answers under labels, trusted as far as fits best."""
     return trust(labels, k, answers, ERROR)[1]
 
 
-def spread(scene, learners, labels, k):
-    """Return labels of the core given to all rows, by the first learner."""
+def spread(data, learners, labels, k):
+    """Return labels of the core extended to all rows, by the first learner."""
     if len(labels) == len(learners[0].U):
         return labels
-    one, hot = scene.learners[0], np.eye(k, dtype=np.float32)[labels]
+    one, hot = data.learners[0], np.eye(k, dtype=np.float32)[labels]
     return np.argmax(predict_classes(one, len(one.shrink) // 2, hot, learners[0].U), axis=1)
 
 
 def by_partition(partitions, k, answers):
-    """Return the Start from the partition that the answers speak for most."""
+    """Return the Start from the partition that the answers support most."""
     score = [agreement(labels, k, answers) for labels in partitions]
     best = int(np.argmax(score))
     return Start(partitions[best], score[best], [])
 
 
-def classes_of(scene, known, n_clusters, k):
+def classes_of(data, known, n_clusters, k):
     """Return the roots of the neighbourhoods."""
-    return neighbourhoods(known, n_clusters, E=scene.positions(k), asked=ASKED)
+    return separate_sets(known, n_clusters, E=data.positions(k), asked=ASKED)
 
 
 def by_seeds(learners, partitions, rows, known, classes, k, answers, plain):

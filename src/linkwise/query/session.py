@@ -1,21 +1,23 @@
-"""A session: which pair to ask next, and what the answers so far make of the labels."""
+"""A session: which pair to ask next, and the labels that follow from the answers so far."""
 
+from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
+from linkwise.constraints import Constraints
+from linkwise.query.context import Context, Question
 from linkwise.query.known import Known
 from linkwise.query.model import fit
-from linkwise.query.scene import Scene
-from linkwise.query.state import State
+from linkwise.query.prepared_data import PreparedData
 from linkwise.query.strategies import STRATEGIES, any_open
 
-LAST = 10  # answers whose effect is looked at
-QUIET = 0.01  # share of the points, changed or in doubt, that is little
-KEPT = 4  # models of earlier answers
+LAST = 10  # answers whose effect is measured: about a minute of work
+QUIET = 0.01  # share of the points, changed or in doubt, below which more answers change little
+KEPT = 4  # labels of earlier answers that are kept: those of the last few undos and redos
 
 
 class Progress(NamedTuple):
@@ -24,21 +26,21 @@ class Progress(NamedTuple):
     Attributes
     ----------
     answers : int, how many there are, "don't know" among them
-    changed : float, share of the points whose label the last answers have changed
-    expected : float, share of the points whose label is expected to be wrong still
+    changed : float, share of the points whose label the last 10 of them changed
+    expected : float, share of the points whose label is expected to be still wrong
     enough : bool, whether more answers would change little
-    words : str, the same for a person
+    left : bool, whether there is a pair left to ask about
     """
 
     answers: int
     changed: float
     expected: float
     enough: bool
-    words: str
+    left: bool
 
 
-def moved(old, new):
-    """Return the share of points (n,) in another cluster, clusters matched as well as may be.
+def moved(old: np.ndarray, new: np.ndarray) -> float:
+    """Return the share of points (n,) in another cluster, clusters matched as well as possible.
 
     >>> moved(np.array([0, 0, 1, 1]), np.array([5, 5, 2, 5]))
     0.25
@@ -53,8 +55,8 @@ def moved(old, new):
 class Session:
     """Ask about pairs of points, take answers, cluster.
 
-    All depends on the points, the seed and the answers in their order alone: a session that is
-    told the same answers again goes on in the same way, and an answer undone leaves no trace.
+    Everything depends on the points, the seed and the answers in their order alone: a session that
+    gets the same answers again goes on in the same way, and an answer undone leaves no trace.
 
     Parameters
     ----------
@@ -62,13 +64,13 @@ class Session:
     n_clusters : int or None
         None: found on the way.
     strategy : str or callable
-        A name of ``STRATEGIES``, or a function (state, n) -> list of Question.
+        A name of ``STRATEGIES``, or a function (context, n) -> list of Question.
     random_state : int
 
     Attributes
     ----------
-    scene : Scene, what is known of the points alone
-    state : State, what strategies choose by: the scene, the answers, the model they make
+    data : PreparedData, what is computed from the points alone
+    context : Context, what strategies choose by: the data, the answers and their model
 
     Examples
     --------
@@ -83,11 +85,18 @@ class Session:
     30
     """
 
-    def __init__(self, X, *, n_clusters=None, strategy="default", random_state=0):
+    def __init__(
+        self,
+        X: Any,
+        *,
+        n_clusters: int | None = None,
+        strategy: str | Callable[[Context, int], list[Question]] = "default",
+        random_state: int = 0,
+    ) -> None:
         if not callable(strategy) and strategy not in STRATEGIES:
             raise ValueError(
                 f"strategy={strategy!r}: expected one of {', '.join(STRATEGIES)}, or a function "
-                "(state, n) -> list of Question"
+                "(context, n) -> list of Question"
             )
         X = check_array(
             X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
@@ -102,26 +111,42 @@ class Session:
             )
         self.n, self.n_clusters, self.seed = X.shape[0], n_clusters, int(random_state)
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
-        self.scene = Scene(X, seed=self.seed)
-        self.replay(())
+        self.data = PreparedData(X, seed=self.seed)
+        self._labels_of: dict[Any, np.ndarray] = {}  # labels by the answers they come from
+        self.follow(Constraints())
 
-    def replay(self, answers):
-        """Start again with the answers (a, b, same) of a list, in their order.
+    @property
+    def links(self) -> Constraints:
+        """The answers other than "don't know", Constraints by row in their order."""
+        return self._known.links
 
-        An answer may have a weight, 1 or more, as its fourth: so many answers it counts.
+    @property
+    def unsure(self) -> list[tuple[int, int]]:
+        """The pairs of rows (a, b), a < b, to which "don't know" was answered."""
+        return list(self._known.unsure)
+
+    def follow(self, links: Constraints, unsure: Iterable[tuple[int, int]] = ()) -> None:
+        """Replace all answers.
+
+        Parameters
+        ----------
+        links : Constraints by row number. Their weights count as so many answers, weight 0 says
+            nothing; when links conflict, the heavier wins
+        unsure : pairs (a, b) of rows to which "don't know" was answered
         """
-        answers = [self._checked(*answer) for answer in answers]
-        self._known = Known(answers)
-        self._memo: dict = {}
-        self._models: dict = {}
+        links = links.resolve(n=self.n)
+        self._known = Known(links, [self._checked(a, b, None)[:2] for a, b in unsure])
+        self._memo: dict[str, Any] = {}
         self._changed()
 
-    def _changed(self):
-        self.state = State(
-            self.scene, self._known, self.n_clusters, seed=self.seed, memo=self._memo
+    def _changed(self) -> None:
+        self.context = Context(
+            self.data, self._known, self.n_clusters, seed=self.seed, memo=self._memo
         )
 
-    def _checked(self, a, b, same, weight=1.0):
+    def _checked(
+        self, a: int, b: int, same: bool | None, weight: float = 1.0
+    ) -> tuple[int, int, bool | None, float]:
         for point in (a, b):
             if not isinstance(point, Integral) or not 0 <= int(point) < self.n:
                 raise ValueError(f"{point!r} is no row of the data; expected 0..{self.n - 1}")
@@ -129,75 +154,63 @@ class Session:
             raise ValueError(f"row {a} was named twice; an answer is about two rows")
         if same is not None and same not in (True, False):
             raise ValueError(f"same={same!r}: expected True, False, or None for don't know")
-        if not weight >= 1:
-            raise ValueError(f"weight={weight!r}: expected a number, 1 or more")
+        if not (weight >= 0 and np.isfinite(weight)):
+            raise ValueError(f"weight={weight!r}: expected a finite number >= 0")
         return int(a), int(b), None if same is None else bool(same), float(weight)
 
-    @property
-    def answers(self):
-        """The answers (a, b, same) in their order, a < b."""
-        return [(a, b, same) for (a, b), same in self._known.answers.items()]
-
-    def ask(self, n=1):
-        """Return at most n questions, distinct, the most telling first; none if all is known.
+    def ask(self, n: int = 1) -> list[Question]:
+        """Return at most n distinct questions, the most informative first; none if all is known.
 
         Asked again before an answer has come, it returns the same.
         """
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={n!r}: expected a whole number of questions, 1 or more")
-        found = {(min(q[:2]), max(q[:2])): q for q in self.strategy(self.state, int(n))}
-        return list(found.values()) or any_open(self.state, int(n))
+        found = {(min(q[:2]), max(q[:2])): q for q in self.strategy(self.context, int(n))}
+        return list(found.values()) or any_open(self.context, int(n))
 
-    def tell(self, a, b, same, *, weight=1.0):
+    def tell(self, a: int, b: int, same: bool | None, *, weight: float = 1.0) -> None:
         """Take an answer about rows a and b: True, False, or None for "don't know".
 
-        A weight above 1 is for what is surer than an answer: it counts so many, and of what
-        cannot all hold the heavier does.
+        It replaces an earlier answer about the same pair. A weight counts as so many answers, and
+        0 says nothing; when answers conflict, the heavier wins.
         """
-        self._known.tell(*self._checked(a, b, same, weight))
-        if weight > 1:
+        answer = self._checked(a, b, same, weight)
+        if weight != 1 or self._known.has(a, b):  # then it is not simply the next answer
             self._memo = {}
+        self._known.tell(*answer)
         self._changed()
 
-    def forget(self, a, b):
+    def forget(self, a: int, b: int) -> None:
         """Undo the answer about rows a and b."""
         a, b, *_ = self._checked(a, b, None)
-        if (min(a, b), max(a, b)) not in self._known.answers:
+        if not self._known.has(a, b):
             raise ValueError(f"there is no answer about rows {a} and {b} to forget")
         self._known.forget(a, b)
         self._memo = {}
         self._changed()
 
     @property
-    def labels(self):
+    def labels(self) -> np.ndarray:
         """The cluster of every point, int array (n_samples,)."""
-        return self.state.model.labels
+        return self.context.model.labels
 
-    def _before(self):
-        """Return the labels before the last answers."""
-        earlier = [(*answer, self._known.weight(answer[:2])) for answer in self.answers[:-LAST]]
-        key = hash(tuple(earlier))
-        if key not in self._models:
-            while len(self._models) >= KEPT:
-                del self._models[next(iter(self._models))]
-            self._models[key] = fit(self.scene, Known(earlier), self.n_clusters).labels
-        return self._models[key]
+    def _labels_before(self) -> np.ndarray:
+        """Return the labels without the last answers."""
+        earlier = self.links.select(np.arange(max(self.links.n_pairs - LAST, 0)))
+        columns = (earlier.ends, earlier.sign, earlier.weight)
+        key = (self.n_clusters, *(column.tobytes() for column in columns))
+        if key not in self._labels_of:
+            while len(self._labels_of) >= KEPT:
+                del self._labels_of[next(iter(self._labels_of))]
+            self._labels_of[key] = fit(self.data, Known(earlier), self.n_clusters).labels
+        return self._labels_of[key]
 
-    def progress(self):
-        """Return how far the answers have come, Progress."""
-        count = len(self._known.answers)
-        model = self.state.model
-        changed = moved(self._before(), model.labels) if count else 0.0
+    def progress(self) -> Progress:
+        """Return how far the answers have come."""
+        count = self._known.n_answers
+        model = self.context.model
+        changed = moved(self._labels_before(), model.labels) if count else 0.0
         expected = float(1 - model.q.max(axis=1).mean())
-        left = any_open(self.state, 1)
+        left = bool(any_open(self.context, 1))
         enough = not left or (count > LAST and changed <= QUIET and expected <= QUIET)
-        if not left:
-            words = "Nothing is left to ask."
-        elif not count:
-            words = "No answers yet."
-        else:
-            words = (
-                f"The last {min(LAST, count)} answers changed {changed:.1%} of the labels; "
-                f"{expected:.1%} are still in doubt."
-            ) + (" More answers would change little." if enough else "")
-        return Progress(count, changed, expected, enough, words)
+        return Progress(count, changed, expected, enough, left)

@@ -1,12 +1,14 @@
-"""Which pair to ask: strategies (state, n) -> list of at most n questions."""
+"""Which pair to ask: strategies (context, n) -> list of at most n questions."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from linkwise.query import point_strategies
 from linkwise.query.cobras import super_instances
-from linkwise.query.state import Question
+from linkwise.query.context import Context, Question
 
-TRIES = 30  # pairs drawn for each question before open ones are looked for one by one
+TRIES = 30  # pairs drawn for each question before all open ones are listed
 
 
 def _between(known, a, b):
@@ -15,9 +17,11 @@ def _between(known, a, b):
     return next((sorted(pair) for pair in pairs if known.is_open(*pair)), None)
 
 
-def any_open(state, n, reason="All else is known; drawn at random."):
+def any_open(
+    context: Context, n: int, reason: str = "Drawn at random; all else is known."
+) -> list[Question]:
     """Return open pairs drawn at random, all equally likely; fewer than n if there are fewer."""
-    known, size, rng = state.known, state.scene.n, state.rng()
+    known, size, rng = context.known, context.data.n, context.rng()
     found: dict = {}
     for a, b in rng.integers(size, size=(TRIES * n, 2)).tolist():
         if a != b and known.is_open(a, b):
@@ -37,12 +41,12 @@ def any_open(state, n, reason="All else is known; drawn at random."):
     return [Question(a, b, reason) for a, b in list(found)[:n]]
 
 
-def random_pairs(state, n):
+def random_pairs(context: Context, n: int) -> list[Question]:
     """Return open pairs drawn at random, all equally likely."""
-    return any_open(state, n, "Drawn at random.")
+    return any_open(context, n, "Drawn at random.")
 
 
-STRATEGIES = {
+STRATEGIES: dict[str, Callable[[Context, int], list[Question]]] = {
     "default": point_strategies.default,
     "random": random_pairs,
     "farthest-first": point_strategies.farthest_first,

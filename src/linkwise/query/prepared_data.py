@@ -1,13 +1,14 @@
-"""All that is worked out from the points once, before any question.
+"""What is computed from the points once, before any question.
 
 The points are seen as LinkClustering sees them (``class_models``): some views, a graph and a kernel
 in each. Beyond ``MOST`` points the models are learnt from a sample, the core; questions are about
-points of the core, and all others are placed by the models. Then the time for a question does
-not grow with the number of points, but for the labels: O(n r k).
+points of the core, and the models place all others. The time for a question then does not grow
+with the number of points, except for the labels: O(n r k).
 """
 
 import warnings
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +26,10 @@ from linkwise.class_models import (
 )
 from linkwise.embedding.spectral import unit_rows
 
-MOST = 2_000  # points that are learnt from
+MOST = 2_000  # points that are learnt from; a question then takes a fraction of a second
 VIEWS = ("given", "scaled")
 KINDS = ("graph", "near")
-VECTORS = 100  # of a learner, those that are smoothed least
+VECTORS = 100  # of a learner, those smoothed least; more cost r^3 and change few labels
 
 
 def leading(learner):
@@ -37,8 +38,8 @@ def leading(learner):
     return np.sort(np.argsort(-shrink, kind="stable")[:VECTORS])
 
 
-class Scene:
-    """The points, as the engine sees them.
+class PreparedData:
+    """The points in several views, with what strategies and models need of them.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class Scene:
     U : list of float32 arrays (n, r), all points in the basis of each learner
     """
 
-    def __init__(self, X, *, seed):
+    def __init__(self, X: Any, *, seed: int) -> None:
         self.n, self.seed = X.shape[0], seed
         with one_thread():
             rng = np.random.default_rng([seed, 1])
@@ -81,16 +82,16 @@ class Scene:
         return out
 
     @cached_property
-    def likely_count(self):
-        """Return the number of clusters of the largest silhouette."""
+    def likely_count(self) -> int:
+        """The number of clusters of the largest silhouette."""
         most = min(10, len(self.core) - 1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = mean_silhouettes(self.views, least=2, most=most, seed=self.seed)
         return max(found, key=lambda k: (found[k], -k), default=1)
 
-    def positions(self, k):
-        """Return all points in the smoothest directions of every graph, (n, r), made once."""
+    def positions(self, k: int) -> np.ndarray:
+        """Return all points in the k smoothest directions of every graph, (n, r)."""
         if k not in self._positions:
             graphs = [
                 U for one, U in zip(self.learners, self.U, strict=True) if one.name == "graph"
@@ -99,8 +100,8 @@ class Scene:
             self._positions[k] = Z
         return self._positions[k]
 
-    def partitions(self, k):
-        """Return partitions of the core, labels (c,), in k clusters, made once for every k.
+    def partitions(self, k: int) -> list[np.ndarray]:
+        """Return partitions of the core in k clusters, labels (c,), computed once for every k.
 
         Those that agree most with the others come first.
         """
