@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.app.engine import engine_of
-from linkwise.app.hub import Hub
+from linkwise.app.engine import Engine
+from linkwise.app.label_page import LabelPage
+from linkwise.app.label_routes import FILES, label_routes
 from linkwise.app.messages import Map, Result
-from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
 from linkwise.app.server import application, life_of
 from linkwise.labelling.project import KEPT, open_project
@@ -49,9 +49,10 @@ class Stub:
         hear(Map(np.zeros((self.n, 2), dtype=np.float32)))
 
     def send(self, job):
-        at = len(job.answers)
+        links, unsure = job.task.links, job.task.unsure
+        at = links.n_pairs + len(unsure)
         pairs = ((i, j) for j in range(self.n) for i in range(j))
-        said = {(min(a, b), max(a, b)) for a, b, _ in job.answers}
+        said = {(min(a, b), max(a, b)) for a, b in [*links.ends.tolist(), *unsure]}
         asked = [Question(i, j, "in order") for i, j in pairs if (i, j) not in said][:3]
         self.hear(Result(job.number, np.zeros(self.n, dtype=np.int32) + (at < 0), asked))
 
@@ -66,7 +67,7 @@ class InThread:
     """A worker that does its jobs at once, in the thread of the one who sends them."""
 
     def __init__(self, X, *, seed=0, k=None, hear):
-        self.engine, self.hear = engine_of(X, seed=seed), hear
+        self.engine, self.hear = Engine(X, seed=seed), hear
         self.lock = threading.Lock()
         hear(self.engine.map(k))
 
@@ -172,10 +173,10 @@ class Client:
 class Page:
     """A page that is let in."""
 
-    def __init__(self, client, hub):
-        self.client, self.hub, self.sent = client, hub, 0
+    def __init__(self, client, label_page):
+        self.client, self.label_page, self.sent = client, label_page, 0
         self.own = [("Host", f"127.0.0.1:{PORT}"), ("Cookie", f"linkwise_{PORT}={KEY}")]
-        while hub.labels is None:
+        while label_page.labels is None:
             time.sleep(0.01)
 
     def get(self, path):
@@ -198,7 +199,7 @@ class Page:
         return self.command("/api/answer", {"a": question["a"], "b": question["b"], "same": same})
 
     def correct(self, action, status=200, **options):
-        body = {"action": action, "options": options, "labels": self.hub.labels_version}
+        body = {"action": action, "options": options, "labels": self.label_page.labels_version}
         return self.command("/api/correct", body, status=status)
 
     def state(self):
@@ -211,8 +212,8 @@ def page(data, *, worker=InThread, k=None, **given):
     path = str(data).rsplit(".", 1)[0] + ".linkwise"
     items, journal = open_project(str(data), path, settings(k=k, **given), least=1)
     with journal:
-        hub = Hub(items, journal, data=str(data), k=k, worker=worker)
+        label_page = LabelPage(items, journal, data=str(data), k=k, worker=worker)
         door = Door(PORT, key=KEY)
-        app = application(label_routes(hub), door, files=FILES, lifespan=life_of(hub))
+        app = application(label_routes(label_page), door, files=FILES, lifespan=life_of(label_page))
         with Client(app) as client:
-            yield Page(client, hub)
+            yield Page(client, label_page)

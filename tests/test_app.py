@@ -20,11 +20,10 @@ from app_parts import KEY, ORIGIN, PORT, Client, Stub, blobs, page
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from linkwise import Constraints
 from linkwise.app import security
-from linkwise.app.clusters import renumbered, settle
-from linkwise.app.corrections import ACTIONS
 from linkwise.app.engine import Engine
-from linkwise.app.messages import Hand, Job, Map, Result
+from linkwise.app.messages import Job, Map, Result
 from linkwise.app.security import Door, Kept, check_host, keep, recall
 from linkwise.app.server import application
 from linkwise.app.worker import Worker
@@ -32,7 +31,10 @@ from linkwise.choice import LinkClustering
 from linkwise.cli import main
 from linkwise.journal import HAND, read_project
 from linkwise.journal.events import rows_of
+from linkwise.labelling.actions import ACTIONS
+from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.project import export
+from linkwise.labelling.settling import renumbered, settle
 from linkwise.tables import read_links
 
 HOST = ("Host", f"127.0.0.1:{PORT}")
@@ -107,9 +109,9 @@ def test_only_what_is_ours_reaches_a_handler(stub):
             assert (status == 200) == right, (name, path)
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "HEAD", "X"):
         assert stub.client.request(method, "/api/answer", GOOD, ANSWER).status == 405
-    assert stub.hub.journal.state.n_events == 0
+    assert stub.label_page.journal.state.n_events == 0
     assert stub.client.request("POST", "/api/answer", GOOD, ANSWER).status == 200
-    assert stub.hub.journal.state.n_events == 1
+    assert stub.label_page.journal.state.n_events == 1
 
 
 def test_the_launch_token_works_once_and_its_cookie_is_out_of_reach():
@@ -261,7 +263,7 @@ def test_a_wrong_command_is_refused_in_a_sentence(stub, path, body, sentence):
     reply = stub.post(f"/api/{path}", body | more)
     assert reply.status == 400
     assert sentence in reply.json()["error"]
-    assert stub.hub.journal.state.n_events == 0
+    assert stub.label_page.journal.state.n_events == 0
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 100_000])
@@ -421,8 +423,8 @@ def test_whatever_is_asked_nothing_breaks(stub):
         assert reply.status < 500, (path, body, reply.body)
         reached += reply.status == 200 or (reply.status == 400 and reply.body.startswith(b"{"))
     assert reached > n / 2
-    assert stub.state()["version"] == stub.hub.journal.state.n_events
-    assert read_project(stub.hub.journal.path).state == stub.hub.journal.state
+    assert stub.state()["version"] == stub.label_page.journal.state.n_events
+    assert read_project(stub.label_page.journal.path).state == stub.label_page.journal.state
 
 
 # what holds
@@ -434,41 +436,37 @@ def hands(draw):
     n, k = draw(st.integers(2, 12)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     pairs = st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=8)
-    must, cannot = (
-        np.array([p for p in draw(pairs) if p[0] != p[1]], dtype=np.intp).reshape(-1, 2)
-        for _ in range(2)
-    )
+    must, cannot = ([p for p in draw(pairs) if p[0] != p[1]] for _ in range(2))
     labels, q = rng.integers(k, size=n), rng.dirichlet(np.ones(k), size=n)
     split = [[0]] * draw(st.integers(0, 2))
-    return labels, q, rng.normal(size=(n, 2)), Hand(must, cannot, [], split)
+    return labels, q, rng.normal(size=(n, 2)), Constraints(must, cannot), split
 
 
 @settings(deadline=None, max_examples=40)
 @given(hands())
 def test_everything_done_by_hand_holds(problem):
-    labels, q, E, hand = problem
-    new = settle(labels, lambda rows: q[rows], E, hand, free=True)
-    assert all(new[a] == new[b] for a, b in hand.must.tolist())
+    labels, q, E, links, splits = problem
+    new = settle(labels, lambda rows: q[rows], E, links, splits=splits, free=True)
+    assert all(new[a] == new[b] for a, b in links.must_link.tolist())
     root = {i: i for i in range(len(labels))}
-    for a, b in hand.must.tolist():
+    for a, b in links.must_link.tolist():
         ra, rb = root[a], root[b]
         root = {i: ra if r == rb else r for i, r in root.items()}
-    for a, b in hand.cannot.tolist():
+    for a, b in links.cannot_link.tolist():
         assert root[a] == root[b] or new[a] != new[b]
 
 
 def test_without_hands_the_labels_of_the_model_are_shown():
     labels = np.array([0, 1, 1])
-    none = Hand(np.zeros((0, 2), int), np.zeros((0, 2), int), [], [])
-    assert settle(labels, None, np.zeros((3, 1)), none, free=True) is labels
+    assert settle(labels, None, np.zeros((3, 1)), Constraints(), free=True) is labels
 
 
 def test_points_go_with_the_nearest_that_were_moved():
     E = np.arange(20.0)[:, None]
     labels, q = np.zeros(20, dtype=int), np.eye(2)[np.zeros(20, dtype=int)]
     cannot, rows = np.array([[17, 2], [18, 3], [19, 4]]), [2, 3, 4, 17, 18, 19]
-    hand = Hand(np.array([[17, 18], [18, 19], [2, 3], [3, 4]]), cannot, [], [rows])
-    new = settle(labels, lambda rows: q[rows], E, hand, free=True)
+    links = Constraints([(17, 18), (18, 19), (2, 3), (3, 4)], cannot)
+    new = settle(labels, lambda rows: q[rows], E, links, splits=[rows], free=True)
     assert (new == np.where(E[:, 0] > 10.5, new[17], new[2])).all()
     assert new[17] != new[2]
 
@@ -476,10 +474,10 @@ def test_points_go_with_the_nearest_that_were_moved():
 def test_a_merge_takes_the_whole_cluster():
     E = np.arange(40.0)[:, None]
     labels = (E[:, 0] >= 20).astype(int)
-    must = np.array([[0, 25], [25, 10], [10, 38]])
-    hand = Hand(must, np.zeros((0, 2), int), [[0, 10, 25, 38]], [])
+    links, merges = Constraints([(0, 25), (25, 10), (10, 38)]), [[0, 10, 25, 38]]
     q = np.eye(2)[labels]
-    assert set(settle(labels, lambda rows: q[rows], E, hand, free=True)) in ({0}, {1})
+    new = settle(labels, lambda rows: q[rows], E, links, merges=merges, free=True)
+    assert set(new) in ({0}, {1})
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.randoms())
@@ -491,51 +489,51 @@ def test_clusters_keep_their_numbers(labels, random):
     np.testing.assert_array_equal(renumbered(np.array(names)[old], old), old)
 
 
-def holds(hub):
+def holds(label_page):
     """Tell whether all that counts holds in the clusters shown, and there is something."""
-    pairs = [(hub.row_of[a], hub.row_of[b], sign > 0) for a, b, sign, *_ in hub.state.pairs]
-    return bool(pairs) and all((hub.labels[a] == hub.labels[b]) == same for a, b, same in pairs)
+    links = label_page.current.links
+    return bool(links) and not links.violated(label_page.labels).any()
 
 
 def test_corrections_are_followed_and_undone_without_a_trace(table):
     with page(table, columns=["x", "y"]) as found:
-        hub = found.hub
-        truth = hub.labels.copy()
+        label_page = found.label_page
+        truth = label_page.labels.copy()
         assert [c["size"] for c in found.state()["clusters"]] == [8, 8, 8]
 
         state = found.correct("split", cluster=0)
         assert len(state["clusters"]) == 4
-        assert holds(hub)
+        assert holds(label_page)
         found.command("/api/undo", {})
-        np.testing.assert_array_equal(hub.labels, truth)
+        np.testing.assert_array_equal(label_page.labels, truth)
 
         state = found.correct("merge", first=0, second=1)
         assert sorted(c["size"] for c in state["clusters"]) == [8, 16]
-        assert holds(hub)
+        assert holds(label_page)
         found.command("/api/undo", {})
-        assert len(set(hub.labels)) == 3
+        assert len(set(label_page.labels)) == 3
 
-        first, second = (np.flatnonzero(hub.labels == c).tolist() for c in (0, 1))
+        first, second = (np.flatnonzero(label_page.labels == c).tolist() for c in (0, 1))
         found.correct("together", rows=[first[0], second[0], second[1]])
-        assert holds(hub)
+        assert holds(label_page)
         found.command("/api/undo", {})
 
         found.correct("apart", rows=first[:2], cluster=0)
-        assert holds(hub)
+        assert holds(label_page)
         found.command("/api/undo", {})
 
         found.correct("move", rows=first[:3], cluster=1)
-        assert holds(hub)
-        assert hub.labels[first[0]] == hub.labels[second[0]]
+        assert holds(label_page)
+        assert label_page.labels[first[0]] == label_page.labels[second[0]]
         found.command("/api/undo", {})
 
         found.correct("link", a=first[0], b=second[0], same=True)
-        assert holds(hub)
+        assert holds(label_page)
         found.command("/api/undo", {})
         found.correct("link", a=first[0], b=first[1], same=False)
-        assert holds(hub)
+        assert holds(label_page)
         found.command("/api/undo", {})
-        np.testing.assert_array_equal(hub.labels, truth)
+        np.testing.assert_array_equal(label_page.labels, truth)
 
         state = found.correct("rename", cluster=2, name=" <b>mine</b> ")
         assert state["clusters"][2]["name"] == "<b>mine</b>"
@@ -551,14 +549,14 @@ def test_what_is_done_by_hand_outweighs_answers_in_a_later_fit(tmp_path):
     y = blobs(tmp_path / "data.csv", 60, k=4)
     rng = np.random.default_rng(0)
     with page(tmp_path / "data.csv", columns=["x", "y"], k=4) as found:
-        labels = found.hub.labels.copy()
+        labels = found.label_page.labels.copy()
         assert adjusted_rand_score(y, labels) == 1
         first, second = (np.flatnonzero(labels == c) for c in (0, 1))
         found.correct("merge", first=0, second=1)
-        ids, X = found.hub.items.ids, found.hub.items.X
-        merged = rows_of("merge", found.hub.state.active[0].body)
+        ids, X = found.label_page.items.ids, found.label_page.items.X
+        merged = rows_of("merge", found.label_page.current.state.active[0].body)
         for a, b in zip(rng.choice(first, 20), rng.choice(second, 20), strict=True):
-            found.hub.journal.answer(ids[a], ids[b], False)
+            found.label_page.journal.answer(ids[a], ids[b], False)
     export(str(tmp_path / "data.linkwise"), str(tmp_path / "links.csv"))
     links = read_links(str(tmp_path / "links.csv"))
     assert {pair.weight for pair in links} == {1.0, HAND}
@@ -584,11 +582,14 @@ def test_an_answer_that_is_likely_wrong_is_found():
     y = np.arange(60) % 3
     X = 10 * np.array([[0, 0], [1, 0], [0, 1]])[y] + rng.normal(size=(60, 2))
     pairs = [rng.choice(60, 2, replace=False).tolist() for _ in range(25)]
-    answers = [(a, b, bool(y[a] == y[b])) for a, b in pairs] + [(0, 3, False)]
-    engine, none = Engine(X), np.zeros((0, 2), dtype=int)
-    job = Job(1, answers, answers, Hand(none, none, [], []), 3)
+    answers = [(a, b, 1 if y[a] == y[b] else -1) for a, b in pairs] + [(0, 3, -1)]
+    links = Constraints.from_table(answers).with_source("answer", np.arange(1, 27))
+    engine, job = Engine(X), Job(1, Task(links, [], [], [], 3))
     engine.result(job)
-    assert [found[:3] for found in engine.suspects(job).found] == [(0, 3, -1)]
+    found = engine.suspects(job).found
+    assert [pair[:3] for pair in found.links] == [(0, 3, -1)]
+    assert found.links.event.tolist() == [26]
+    assert (found.wrong > 0.8).all()
 
 
 def test_a_single_row_has_a_page_and_no_question(tmp_path):
@@ -631,14 +632,15 @@ def test_two_rows_are_enough(tmp_path):
 
 ENDLESS = """
 import multiprocessing, os, time
-from linkwise.app.worker import STOP, Desk
+from linkwise.app.worker import STOP, JobRunner
 ours, theirs = multiprocessing.Pipe()
-desk = Desk(theirs)
+runner = JobRunner(theirs)
 def endless(job):
     ours.send(STOP)
     while True:
         time.sleep(0.01)
-print(desk.try_to(endless, None, "short"), desk.try_to(lambda job: 7, None, "short"), ours.recv())
+first = runner.try_to(endless, None, "short")
+print(first, runner.try_to(lambda job: 7, None, "short"), ours.recv())
 os.kill(os.getpid(), 2)
 time.sleep(0.05)
 print("still here")
@@ -661,13 +663,12 @@ def test_the_worker_works_can_be_stopped_and_ends():
     worker = Worker(X, hear=heard.put)
     try:
         assert isinstance(heard.get(timeout=240), Map)
-        none = Hand(np.zeros((0, 2), int), np.zeros((0, 2), int), [], [])
         worker.stop()  # nothing is at work, and nothing happens
-        worker.send(Job(1, [(0, 1, True), (0, 30, False)], [], none, 2))
+        worker.send(Job(1, Task(Constraints([(0, 1)], [(0, 30)]), [], [], [], 2)))
         result = heard.get(timeout=240)
         assert isinstance(result, Result)
         assert result.labels[0] == result.labels[1] != result.labels[30]
-        worker.send(Job(2, [(0, 1, True)], [], none, 2))
+        worker.send(Job(2, Task(Constraints([(0, 1)]), [], [], [], 2)))
         numbers = set()
         while 2 not in numbers:
             numbers.add(getattr(heard.get(timeout=240), "number", None))

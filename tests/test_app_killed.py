@@ -18,8 +18,8 @@ if not hasattr(os, "fork"):
 
 from app_parts import KEY, Stub, blobs, settings
 
-from linkwise.app.hub import Hub
-from linkwise.app.routes import FILES, label_routes
+from linkwise.app.label_page import LabelPage
+from linkwise.app.label_routes import FILES, label_routes
 from linkwise.app.security import Door
 from linkwise.app.server import application, life_of
 from linkwise.journal import read_project, replay
@@ -34,9 +34,9 @@ def serve(sock, data, project):
     import uvicorn
 
     items, journal = open_project(data, project, settings())
-    hub = Hub(items, journal, data=data, worker=Stub)
+    label_page = LabelPage(items, journal, data=data, worker=Stub)
     door = Door(sock.getsockname()[1], key=KEY)
-    app = application(label_routes(hub), door, files=FILES, lifespan=life_of(hub))
+    app = application(label_routes(label_page), door, files=FILES, lifespan=life_of(label_page))
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on")
     uvicorn.Server(config).run(sockets=[sock])
 

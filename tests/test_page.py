@@ -21,12 +21,13 @@ from app_parts import InThread, blobs, settings
 from browser_parts import needs_chromium, serving, watch
 from playwright import sync_api
 
-from linkwise.app import routes
-from linkwise.app.hub import Hub
+from linkwise.app import label_routes as routes
+from linkwise.app.label_page import LabelPage
+from linkwise.app.label_routes import FILES, label_routes
 from linkwise.app.messages import Suspects
-from linkwise.app.routes import FILES, label_routes
 from linkwise.app.security import Door
 from linkwise.app.server import application, life_of, listen
+from linkwise.labelling.cluster_model import Suspected
 from linkwise.labelling.project import open_project
 
 pytestmark = needs_chromium
@@ -35,10 +36,10 @@ expect.set_options(timeout=60_000)
 
 
 class Site:
-    """A served table: its hub, and pages that look at it."""
+    """A served table: its label_page, and pages that look at it."""
 
-    def __init__(self, hub, door, browser):
-        self.hub, self.door, self.faults = hub, door, []
+    def __init__(self, label_page, door, browser):
+        self.label_page, self.door, self.faults = label_page, door, []
         self.context = browser.new_context(viewport={"width": 1280, "height": 860})
         self.context.set_default_timeout(60_000)
 
@@ -61,9 +62,9 @@ def served(browser, data, *, worker=InThread, **given):
     sock = listen("127.0.0.1", None)
     door = Door(sock.getsockname()[1], key="k" * 64)
     with journal:
-        hub = Hub(items, journal, data=str(data), k=given.get("k"), worker=worker)
-        app = application(label_routes(hub), door, files=FILES, lifespan=life_of(hub))
-        site = Site(hub, door, browser)
+        label_page = LabelPage(items, journal, data=str(data), k=given.get("k"), worker=worker)
+        app = application(label_routes(label_page), door, files=FILES, lifespan=life_of(label_page))
+        site = Site(label_page, door, browser)
         with serving(app, sock):
             try:
                 yield site
@@ -110,7 +111,7 @@ def test_each_key_does_what_its_button_says(site):
     for number, key in enumerate(("s", "d", " "), start=1):
         page.keyboard.press("Space" if key == " " else key)
         answered(page, number)
-    assert site.hub.state.counts == {"same": 1, "different": 1, "unsure": 1}
+    assert site.label_page.current.state.counts == {"same": 1, "different": 1, "unsure": 1}
     page.keyboard.press("Control+z")
     answered(page, 2)
     expect(page.locator("#before")).to_contain_text("You undid “not sure”")
@@ -123,7 +124,7 @@ def test_each_key_does_what_its_button_says(site):
     answered(page, 2)
     page.locator("#same").click()
     answered(page, 3)
-    assert site.hub.state.counts == {"same": 2, "different": 1, "unsure": 0}
+    assert site.label_page.current.state.counts == {"same": 2, "different": 1, "unsure": 0}
 
 
 def test_a_line_around_points_makes_a_group_and_recolours_it(site):
@@ -144,9 +145,17 @@ def test_a_line_around_points_makes_a_group_and_recolours_it(site):
     page.locator("#do-together").click()
     expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#stage")).not_to_have_attribute("data-labels", "1")
-    (event,) = site.hub.state.active
+    (event,) = site.label_page.current.state.active
     assert len(event.body["rows"]) == chosen
-    assert len({int(site.hub.labels[site.hub.row_of[i]]) for i in event.body["rows"]}) == 1
+    assert (
+        len(
+            {
+                int(site.label_page.labels[site.label_page.project.row_of[i]])
+                for i in event.body["rows"]
+            }
+        )
+        == 1
+    )
 
 
 def choose(page, *names):
@@ -169,7 +178,7 @@ def test_a_conflict_is_shown_and_resolved(site):
     expect(page.locator("#conflict-list li")).to_have_count(3)
     page.get_by_role("button", name="Undo: r01 with r02").click()
     expect(page.locator("#conflict")).to_be_hidden()
-    labels = site.hub.labels
+    labels = site.label_page.labels
     assert labels[0] == labels[1] != labels[2]
 
 
@@ -201,7 +210,7 @@ def test_all_of_it_can_be_done_with_the_keyboard(site):
     page.locator("#merge").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#clusters li")).to_have_count(2)
-    assert [event.kind for event in site.hub.state.active] == ["group", "merge"]
+    assert [event.kind for event in site.label_page.current.state.active] == ["group", "merge"]
 
 
 def test_clusters_are_split_named_and_counted(site):
@@ -251,10 +260,10 @@ def test_tables_go_out_and_come_back(site, tmp_path):
     site.faults = [fault for fault in site.faults if "400 (Bad Request)" not in fault]
 
 
-def on_map(page, hub, row):
+def on_map(page, label_page, row):
     """Return where a row is on the screen."""
     box = page.locator("#over").bounding_box()
-    x, y = (float(value) for value in hub.xy[row])
+    x, y = (float(value) for value in label_page.xy[row])
     width, height = box["width"] / 2, box["height"] / 2
     return box["x"] + width + x * (width - 34), box["y"] + height - y * (height - 52)
 
@@ -262,23 +271,23 @@ def on_map(page, hub, row):
 def test_points_clicked_are_linked_and_rows_taken_out_of_a_cluster(site):
     page = site.open()
     expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
-    hub = site.hub
+    label_page = site.label_page
     for row in (0, 1):
-        page.mouse.click(*on_map(page, hub, row))
+        page.mouse.click(*on_map(page, label_page, row))
     expect(page.locator("#selection-count")).to_have_text("2 rows selected")
     page.locator("#do-same").click()
     expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#history")).to_contain_text("linked by hand")
-    assert hub.labels[0] == hub.labels[1]
+    assert label_page.labels[0] == label_page.labels[1]
     page.keyboard.press("Control+z")
     expect(page.locator("#history li")).to_have_text("Nothing yet.")
     page.locator("#tab-rows").click()
     choose(page, "r00", "r03")
-    expect(page.locator("#target")).to_have_value(str(hub.labels[0]))
+    expect(page.locator("#target")).to_have_value(str(label_page.labels[0]))
     page.locator("#do-apart").click()
     expect(page.locator("#selection")).to_be_hidden()
-    assert hub.labels[0] != hub.labels[6]
-    assert hub.labels[3] != hub.labels[6]
+    assert label_page.labels[0] != label_page.labels[6]
+    assert label_page.labels[3] != label_page.labels[6]
 
 
 def test_answers_likely_wrong_are_offered_for_review(site):
@@ -288,8 +297,10 @@ def test_answers_likely_wrong_are_offered_for_review(site):
         choose(page, *names)
         page.locator("#do-same").click()
         expect(page.locator("#selection")).to_be_hidden()
-    found = Suspects(9, [(0, 1, 1, 0.97), (3, 4, 1, 0.9)])
-    asyncio.run_coroutine_threadsafe(site.hub._hear(found), site.hub.loop).result(60)
+    links = site.label_page.current.links
+    pairs = [links.ends.tolist().index(pair) for pair in ([0, 1], [3, 4])]
+    found = Suspects(9, Suspected(links.select(pairs), np.array([0.97, 0.9])))
+    asyncio.run_coroutine_threadsafe(site.label_page._hear(found), site.label_page.loop).result(60)
     expect(page.locator("#review-count")).to_have_text("2")
     page.locator("#tab-review").click()
     expect(page.locator("#suspects li").first).to_contain_text("97% likely wrong")
@@ -302,7 +313,9 @@ def test_answers_likely_wrong_are_offered_for_review(site):
     expect(page.locator("#review-count")).to_have_text("1")
     page.get_by_role("button", name="Undo: r00 with r01").click()
     expect(page.locator("#review-note")).to_contain_text("No answer looks wrong")
-    assert [e.body["pairs"][0][:2] for e in site.hub.state.active] == [["r03", "r04"]]
+    assert [e.body["pairs"][0][:2] for e in site.label_page.current.state.active] == [
+        ["r03", "r04"]
+    ]
 
 
 def test_the_page_says_when_more_answers_change_little(browser, tmp_path):
@@ -311,10 +324,10 @@ def test_the_page_says_when_more_answers_change_little(browser, tmp_path):
         page = site.open()
         for number in range(1, 40):
             expect(page.locator("#ask")).to_be_visible()
-            asked = site.hub.asked
+            asked = site.label_page.asked
             page.keyboard.press("s" if y[asked.a] == y[asked.b] else "d")
             answered(page, number)
-            if site.hub.outlook.enough:
+            if site.label_page.outlook.progress.enough:
                 break
         expect(page.locator("#hint")).to_have_text("More answers would change little")
         expect(page.locator("#outlook")).to_contain_text("are still in doubt.")
@@ -391,7 +404,7 @@ def test_texts_are_compared_word_by_word(browser, tmp_path):
         page = site.open()
         expect(page.locator("#ask")).to_be_visible()
         texts = {"a": "red", "b": "blue", "c": "may", "d": "june"}
-        one, two = (site.hub.items.name(row) for row in site.hub.asked[:2])
+        one, two = (site.label_page.items.name(row) for row in site.label_page.asked[:2])
         near = {one, two} in ({"a", "b"}, {"c", "d"})
         marks = page.locator("#compare mark").all_text_contents()
         assert {texts[one], texts[two]} <= set(marks)
@@ -414,7 +427,7 @@ def test_images_are_shown_in_the_question(browser, tmp_path):
         for place in (0, 1):
             picture = page.locator("#compare img").nth(place)
             expect(picture).to_have_js_property("naturalWidth", 12)
-        page.mouse.move(*on_map(page, site.hub, 0))
+        page.mouse.move(*on_map(page, site.label_page, 0))
         expect(page.locator("#tip img")).to_have_js_property("naturalWidth", 12)
 
 
@@ -449,7 +462,7 @@ def test_a_single_row_is_shown_and_nothing_is_asked(browser, tmp_path):
         expect(page.locator("#idle-text")).to_contain_text("a single row")
         expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
         expect(page.locator("#clusters li")).to_have_count(1)
-        page.mouse.click(*on_map(page, site.hub, 0))
+        page.mouse.click(*on_map(page, site.label_page, 0))
         expect(page.locator("#selection-count")).to_have_text("1 row selected")
         expect(page.locator("#do-together")).to_be_disabled()
 
@@ -506,7 +519,9 @@ def test_a_page_on_another_port_reaches_no_handler(site, monkeypatch):
     expect(page.locator("#ask")).to_be_visible()
     reached: list = []
     monkeypatch.setattr(routes, "view", functools.partial(counted, reached, routes.view))
-    monkeypatch.setattr(site.hub, "answer", functools.partial(counted, reached, site.hub.answer))
+    monkeypatch.setattr(
+        site.label_page, "answer", functools.partial(counted, reached, site.label_page.answer)
+    )
     page.close()
     time.sleep(0.3)
     reached.clear()
@@ -519,7 +534,7 @@ def test_a_page_on_another_port_reaches_no_handler(site, monkeypatch):
         foreign.close()
         other.shutdown()
     assert reached == []
-    assert site.hub.state.n_events == 0
+    assert site.label_page.current.state.n_events == 0
 
 
 @pytest.mark.slow
@@ -569,9 +584,9 @@ def test_two_hundred_thousand_points_are_drawn(browser, tmp_path):
     with served(browser, tmp_path / "data.csv") as site:
         page = site.open()
         expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
-        site.hub.xy = rng.normal(size=(200_000, 2)).clip(-3, 3).astype(np.float32) / 3
-        site.hub.labels = rng.integers(5, size=200_000).astype(np.int32)
-        site.hub.labels_version += 1
+        site.label_page.xy = rng.normal(size=(200_000, 2)).clip(-3, 3).astype(np.float32) / 3
+        site.label_page.labels = rng.integers(5, size=200_000).astype(np.int32)
+        site.label_page.labels_version += 1
         page.reload()
         expect(page.locator("#stage")).to_have_attribute("data-labels", "2")
         page.locator("#zoom-in").click()

@@ -19,7 +19,8 @@ from PIL import Image
 from playwright import sync_api
 
 from linkwise.app.security import Door
-from linkwise.app.segment_routes import Easel, segment_routes
+from linkwise.app.segment_page import SegmentPage
+from linkwise.app.segment_routes import segment_routes
 from linkwise.app.server import application, life_of, listen
 from linkwise.journal import read_project
 from linkwise.segment.project import open_project
@@ -93,8 +94,8 @@ def served(browser, folder, name="two.png"):
     sock = listen("127.0.0.1", None)
     door = Door(sock.getsockname()[1], key=KEY)
     with journal, in_context(browser) as context:
-        easel = Easel(rgb, journal, name=name, settings=settings)
-        app = application(segment_routes(easel), door, lifespan=life_of(easel))
+        segment_page = SegmentPage(rgb, journal, name=name, settings=settings)
+        app = application(segment_routes(segment_page), door, lifespan=life_of(segment_page))
         tabs: list = []
 
         def open_tab():

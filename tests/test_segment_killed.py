@@ -23,7 +23,8 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 
 from linkwise.app.security import Door
-from linkwise.app.segment_routes import Easel, segment_routes
+from linkwise.app.segment_page import SegmentPage
+from linkwise.app.segment_routes import segment_routes
 from linkwise.app.server import application, life_of
 from linkwise.journal import read_project, replay
 from linkwise.segment.project import open_project, segmenter_of, strokes_of
@@ -38,9 +39,9 @@ def serve(sock, image, project):
     import uvicorn
 
     rgb, journal = open_project(image, project, SETTINGS)
-    easel = Easel(rgb, journal, name="a.png", settings=SETTINGS)
+    segment_page = SegmentPage(rgb, journal, name="a.png", settings=SETTINGS)
     door = Door(sock.getsockname()[1], key=KEY)
-    app = application(segment_routes(easel), door, lifespan=life_of(easel))
+    app = application(segment_routes(segment_page), door, lifespan=life_of(segment_page))
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on")
     uvicorn.Server(config).run(sockets=[sock])
 

@@ -19,7 +19,8 @@ from app_parts import KEY, ORIGIN, PORT, Client
 from PIL import Image
 
 from linkwise.app.security import Door
-from linkwise.app.segment_routes import Easel, segment_routes
+from linkwise.app.segment_page import SegmentPage
+from linkwise.app.segment_routes import segment_routes
 from linkwise.app.server import application, life_of
 from linkwise.journal import read_project
 from linkwise.segment import Segmenter, Stroke
@@ -40,8 +41,8 @@ def picture():
 class Page:
     """A page that is let in."""
 
-    def __init__(self, client, easel):
-        self.client, self.easel, self.sent = client, easel, 0
+    def __init__(self, client, segment_page):
+        self.client, self.segment_page, self.sent = client, segment_page, 0
         self.own = [("Host", f"127.0.0.1:{PORT}"), ("Cookie", f"linkwise_{PORT}={KEY}")]
 
     def get(self, path):
@@ -62,7 +63,7 @@ class Page:
 
 
 @contextmanager
-def easel_page(folder, *, regions=None):
+def segment_page_of(folder, *, regions=None):
     """Serve a picture without a network; yield the Page."""
     image, path = folder / "two.png", folder / "two.linkwise"
     if not image.exists():
@@ -70,15 +71,17 @@ def easel_page(folder, *, regions=None):
     settings = {"regions": regions, "superpixels": 80}
     rgb, journal = open_project(image, path, settings)
     with journal:
-        easel = Easel(rgb, journal, name="two.png", settings=settings)
-        app = application(segment_routes(easel), Door(PORT, key=KEY), lifespan=life_of(easel))
+        segment_page = SegmentPage(rgb, journal, name="two.png", settings=settings)
+        app = application(
+            segment_routes(segment_page), Door(PORT, key=KEY), lifespan=life_of(segment_page)
+        )
         with Client(app) as client:
-            yield Page(client, easel)
+            yield Page(client, segment_page)
 
 
 @pytest.fixture
 def page(tmp_path):
-    with easel_page(tmp_path) as found:
+    with segment_page_of(tmp_path) as found:
         yield found
 
 
@@ -125,12 +128,12 @@ def test_a_stroke_sent_again_counts_once(page):
 
 
 def test_a_started_again_server_has_every_stroke(tmp_path):
-    with easel_page(tmp_path) as page:
+    with segment_page_of(tmp_path) as page:
         page.command("/api/stroke", LEFT)
         page.command("/api/stroke", RIGHT)
         page.command("/api/undo", {})
         before = mask_of(page)
-    with easel_page(tmp_path) as page:
+    with segment_page_of(tmp_path) as page:
         assert len(page.state()["strokes"]) == 1
         assert_array_equal(mask_of(page), before)
         page.sent = 10
@@ -269,8 +272,8 @@ def test_whatever_is_asked_nothing_breaks(page):
         assert not foreign or reply.status >= 400, (path, headers)
         reached += reply.status in (200, 400) and not foreign
     assert reached > n / 2
-    kept = read_project(page.easel.journal.path).state
-    assert kept == page.easel.journal.state
+    kept = read_project(page.segment_page.journal.path).state
+    assert kept == page.segment_page.journal.state
     assert page.state()["strokes"] == json.loads(page.get("/api/export/strokes.json").body)
     assert mask_of(page).min() > 0
 

@@ -129,7 +129,7 @@ def test_an_expert_labels_digits_is_killed_twice_and_finishes(tmp_path, monkeypa
                 time.sleep(0.01)
                 terminal.process.send_signal(signal.SIGKILL)
                 terminal.process.wait()
-                saved = read_project("digits.linkwise").state.answers[len(seen) :]
+                saved = read_project("digits.linkwise").state.active[len(seen) :]
                 assert len(saved) <= 1  # it was killed before that answer was seen to be saved
                 if saved:
                     with Terminal(*line) as terminal:  # the expert takes the guess back
@@ -146,7 +146,8 @@ def test_an_expert_labels_digits_is_killed_twice_and_finishes(tmp_path, monkeypa
                 assert termios.tcgetattr(terminal.end) == terminal.modes
         line = [*line[:2], "--terminal"]  # the project knows the rest
 
-    answers = read_project("digits.linkwise").state.answers
+    links = read_project("digits.linkwise").state.constraints()
+    answers = [(a, b, sign > 0) for a, b, sign, _ in links]
     assert answers == [(f"digit{a}", f"digit{b}", same) for a, b, same in seen]
     assert sorted(os.listdir()) == ["digits.csv", "digits.linkwise"]
 
@@ -204,7 +205,7 @@ def test_a_terminal_that_goes_away_loses_nothing(small):
         assert terminal.process.wait(timeout=300) == 128 + signal.SIGHUP
         terminal.end = os.open(os.devnull, os.O_RDONLY)
     assert sorted(os.listdir()) == ["data.csv", "data.linkwise"]
-    assert len(read_project("data.linkwise").state.answers) == 1
+    assert len(read_project("data.linkwise").state.active) == 1
 
 
 def test_keys_typed_ahead_resizing_and_stopping(small):
@@ -231,4 +232,4 @@ def test_keys_typed_ahead_resizing_and_stopping(small):
         assert terminal.finish()[0] == 0
         assert "\x1b[31m" not in terminal.seen
         assert "\x07" not in terminal.seen
-    assert len(read_project("data.linkwise").state.answers) == 2
+    assert len(read_project("data.linkwise").state.active) == 2

@@ -1,8 +1,9 @@
 """Pages in the browser: `linkwise label`, `linkwise segment`.
 
-security (who may ask for what), server (a page of given routes, served to one person); of the label
-page hub (the journal, and what follows it), views (what is shown), corrections (what is done by
-hand), worker and engine (the clustering, in a process of its own), clusters (labels in which
-corrections hold), messages (what hub and worker send each other), routes (its requests), label
-(start to end).
+start (a page from its start to its end), server (a page of given routes, served to one person),
+security (who may request what), static_files, requests and updates (what both pages share).
+
+Each page has its state, what it shows, and its requests: label_page, label_view, label_routes;
+segment_page, segment_routes. The clustering of the label page runs in a process of its own: worker
+(the process), engine (its work), map_layout, messages (between server and worker).
 """

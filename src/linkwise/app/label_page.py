@@ -1,30 +1,278 @@
-"""Labelling on a page, from its start to its end: `linkwise label`."""
+"""A project while it is labelled on a page: the labelling session, the worker, and what is shown.
 
-import os
-import sys
+The journal holds the truth. The page follows it: it sends the worker what counts, keeps what comes
+back, and notifies every open browser of each change. Besides the journal it keeps only the question
+on the page and the last clusters, so a server that was killed goes on where it was.
+"""
 
-from linkwise.app.security import check_host
-from linkwise.app.server import need_starlette, serve
-from linkwise.labelling.project import open_project
-from linkwise.tables.ids import recognised_note
+import asyncio
+import re
+import secrets
+import tempfile
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from linkwise.app.label_view import clusters
+from linkwise.app.messages import Job, Map, Outlook, Result, Suspects
+from linkwise.app.updates import Watched
+from linkwise.app.worker import Worker
+from linkwise.journal import Project, write_links, write_log
+from linkwise.journal.exports import FORMATS
+from linkwise.labelling.actions import act, rows_in
+from linkwise.labelling.cluster_model import NOTHING
+from linkwise.labelling.labelling_session import Asked, LabellingSession
+from linkwise.query import Question
+from linkwise.tables import write_labels
+
+WAIT = 0.15  # seconds to wait for a question that knows the last answer: a person does not notice
+ONCE = 10.0  # seconds to wait for clusters requested by hand
+RESTARTS = 3  # of the worker; a fault that occurs more often does not go away
+EARLIER = 8  # clusterings that a correction may still refer to
 
 
-def label_in_browser(data, path, settings, *, host=None, port=None, token=None, browser=True):
-    """Serve the page of a data file and its project until Ctrl-C; return the exit code."""
-    need_starlette()
-    check_host(host or "127.0.0.1", token)
-    from linkwise.app.hub import Hub
-    from linkwise.app.routes import FILES, label_routes
+class LabelPage(Watched):
+    """What the label page shows and does.
 
-    items, journal = open_project(data, path, settings, least=1)
-    if items.recognised is not None:
-        print(recognised_note(data, items.recognised), file=sys.stderr)
-    with journal:
-        hub = Hub(items, journal, data=data, k=settings["k"], seed=settings["seed"] or 0)
-        code = serve(
-            label_routes(hub), project=path, title=os.path.basename(path), host=host, port=port,
-            token=token, browser=browser, files=FILES, page=hub,
-        )  # fmt: skip
-    counts = ", ".join(f"{number} {word}" for word, number in journal.state.counts.items())
-    print(f"Saved in {path}: {counts}.", file=sys.stderr)
-    return code
+    Parameters
+    ----------
+    items : Items
+    journal : Journal, open
+    data : str, the file of the items
+    k : int or None
+    seed : int
+    worker : class of the worker, made with (X, seed=, k=, hear=)
+
+    Attributes
+    ----------
+    project : LabellingSession
+    current : Snapshot that the page shows
+    asked : Asked, the question on the page, or None
+    labels : int array (n,), the clusters shown, or None
+    """
+
+    def __init__(self, items, journal, *, data, k=None, seed=0, worker=Worker):
+        self.items, self.journal, self.data = items, journal, data
+        self.seed, self.n = seed, len(items.X)
+        self.project = LabellingSession(items, journal, n_clusters=k)
+        self.current = self.project.current
+        self.mode, self.failure = "live", ""
+        self.run = secrets.token_hex(8)  # updates of one run come in the order of ticks
+        self.xy: Any = None
+        self.labels: Any = None
+        self.labels_version = self.map_version = self.number = self.done = self.shown = 0
+        self.earlier: dict = {}  # labels by version, the last few
+        self.newest: Result | None = None
+        self.outlook: Outlook | None = None
+        self.suspected = NOTHING
+        self.queue: list[Question] = []
+        self.asked: Asked | None = None
+        self._restarts, self._fault, self._make_worker = 0, "", worker
+        self._tasks: set = set()
+
+    @property
+    def k(self):
+        """The number of clusters, or None: free."""
+        return self.project.n_clusters
+
+    @cached_property
+    def texts(self):
+        """The text of every row, in lower case, for the search."""
+        return [self.items.text_of(row).lower() for row in range(self.n)]
+
+    # the life of the page: in the event loop of the server
+
+    async def open(self):
+        """Start the worker, and request the first question."""
+        await super().open()
+        self.loop, self.fresh = asyncio.get_running_loop(), asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._start_worker()
+        await self.follow(wait=False)
+
+    def _start_worker(self):
+        def take(message):
+            task = self.loop.create_task(self._hear(message))
+            self._tasks.add(task)  # the loop itself does not hold on to it
+            task.add_done_callback(self._tasks.discard)
+
+        def hear(message):
+            if not self.closing:
+                self.loop.call_soon_threadsafe(take, message)
+
+        self.worker = self._make_worker(self.items.X, seed=self.seed, k=self.k, hear=hear)
+
+    async def close(self):
+        """End the worker, and notify open browsers."""
+        await super().close()
+        await asyncio.to_thread(self.worker.close)
+
+    async def _hear(self, message):
+        """Take a message of the worker."""
+        if isinstance(message, Map):
+            self.xy = message.xy
+            self.map_version += 1
+        elif isinstance(message, Result):
+            self._take(message)
+        elif isinstance(message, Outlook):
+            self.outlook = message
+        elif isinstance(message, Suspects):
+            self.suspected = message.found
+        elif message[0] == "stopped":
+            self.done = max(self.done, message[1])
+        elif message[0] == "failed":
+            self._fault = message[1]
+        elif message[0] == "ended":
+            await self._recover()
+        await self.changed()
+
+    def _take(self, result):
+        self.newest, self.done = result, result.number
+        self.queue = list(result.questions)
+        if self.mode == "live" or self.labels is None:
+            self._show()
+        if result.number == self.number:
+            self.fresh.set()
+        if self.asked is None:
+            self._choose()
+
+    def _show(self):
+        """Show the newest clusters."""
+        if self.newest is not None and self.newest.labels is not self.labels:
+            self.labels = self.newest.labels
+            self.labels_version += 1
+            self.earlier[self.labels_version] = self.labels
+            self.earlier.pop(self.labels_version - EARLIER, None)
+        self.shown = self.newest.number if self.newest else 0
+
+    async def _recover(self):
+        """Start the worker again, a few times."""
+        self._restarts += 1
+        await asyncio.to_thread(self.worker.close)
+        if self._restarts > RESTARTS:
+            self.failure = f"The clustering has stopped ({self._fault or 'its process ended'}). "
+            self.failure += "Answers are still saved; start the program again."
+            return
+        self._start_worker()
+        self._send()
+
+    # what the journal says
+
+    def _send(self):
+        self.number += 1
+        self.fresh.clear()
+        self.worker.send(Job(self.number, self.current.task))
+
+    async def follow(self, *, wait=True):
+        """Follow the journal after an event: other clusters, another question."""
+        async with self._turn:  # in the order of the journal
+            self.current, self.asked = self.project.current, None  # at once: no browser sees half
+            self._send()
+        if self.current.again is None and wait and self.xy is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.fresh.wait(), WAIT)
+        if self.asked is None:
+            self._choose()
+        await self.changed()
+
+    def _choose(self):
+        """Put a question on the page, if there is one."""
+        self.asked = self.current.again
+        while self.asked is None and self.queue:
+            question = self.queue.pop(0)
+            if self.current.known.is_open(question.a, question.b):
+                self.asked = Asked(*question)
+
+    # what browsers request
+
+    async def write(self, function, *args, **kwargs):
+        """Write to the journal, follow it, and return what the function returned."""
+        found = await asyncio.to_thread(function, *args, **kwargs)
+        await self.follow()
+        return found
+
+    async def answer(self, a, b, same, client):
+        """Write an answer about two row numbers."""
+        a, b = rows_in([a, b], self.n, least=2)
+        if same is not None and not isinstance(same, bool):
+            raise ValueError(f"same must be true, false or null; got {same!r}")
+        asked = self.asked
+        why = asked.why if asked is not None and {a, b} == {asked.a, asked.b} else "asked before"
+        return await self.write(self.project.answer, a, b, same, why=why, client=client)
+
+    async def undo(self, event, client):
+        """Undo an event by its number, by default the last one that counts."""
+        return await self.write(self.project.undo, event, why="undo on the page", client=client)
+
+    async def redo(self, event, client):
+        """Redo an event by its number, by default the one undone last."""
+        return await self.write(self.project.redo, event, why="redo on the page", client=client)
+
+    async def correct(self, action, options, version, client):
+        """Write a correction by hand of the clusters that the person saw."""
+        if self.labels is None:
+            raise ValueError("there are no clusters yet; wait a moment")
+        labels = self.earlier.get(version) if isinstance(version, int) else None
+        kind, body, why = await asyncio.to_thread(act, self.items, labels, action, options)
+        return await self.write(self.project.append, kind, body, why=why, client=client)
+
+    async def set_count(self, k):
+        """Fix the number of clusters, or let it follow the answers (None)."""
+        bad = isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= self.n
+        if k is not None and bad:
+            raise ValueError(f"k must be null or a whole number in 1..{self.n}; got {k!r}")
+        await self.write(self.project.set_n_clusters, k)
+
+    async def set_mode(self, mode):
+        """Show new clusters as they come ("live") or not ("pause"); "once", "stop" do it once."""
+        if mode not in ("live", "pause", "once", "stop"):
+            raise ValueError(f"mode must be live, pause, once or stop; got {mode!r}")
+        if mode == "stop":
+            self.worker.stop()
+        elif mode == "once":
+            self._show()
+            if self.done < self.number or self.newest is None or self.newest.number < self.number:
+                self._send()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.fresh.wait(), ONCE)
+                self._show()
+        else:
+            self.mode = mode
+            if mode == "live":
+                self._show()
+        await self.changed()
+
+    # tables
+
+    def exported(self, what, suffix):
+        """Return a table of the links, labels or log as bytes."""
+        if suffix not in FORMATS:
+            raise ValueError(f"expected one of {', '.join(FORMATS)}; got {suffix!r}")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, f"table{suffix}")
+            if what == "links":
+                write_links(path, self.current.state)
+            elif what == "log":
+                write_log(
+                    path, Project(self.journal.data, {}, self.journal.events(), self.current.state)
+                )
+            elif self.labels is None:
+                raise ValueError("there are no clusters yet; wait a moment")
+            else:
+                names = {c["label"]: c["name"] for c in clusters(self)}
+                write_labels(path, self.labels, self.items.ids, names)
+            return path.read_bytes()
+
+    async def imported(self, name, raw):
+        """Add a table to the journal; return in words what came of it."""
+        name = re.sub(r"[^\w.-]", "_", Path(name).name)[-80:]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, name if Path(name).stem else f"table{name}")
+            path.write_bytes(raw)
+            try:
+                text = await asyncio.to_thread(self.project.import_table, str(path))
+            except ValueError as error:
+                raise ValueError(str(error).replace(str(path), name)) from None
+        await self.follow()
+        return text.replace(str(path), name)

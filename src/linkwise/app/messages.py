@@ -1,72 +1,38 @@
-"""What the server and its worker send each other."""
+"""The messages between the server and its worker."""
 
 from typing import Any, NamedTuple
 
-
-class Hand(NamedTuple):
-    """What was done by hand, as row numbers.
-
-    Attributes
-    ----------
-    must, cannot : int arrays (m, 2)
-    merged, split : lists of lists of rows, those of each merge and of each split
-    """
-
-    must: Any
-    cannot: Any
-    merged: list
-    split: list
+from linkwise.labelling.cluster_model import Suspected, Task
+from linkwise.query import Progress, Question
 
 
 class Job(NamedTuple):
-    """What is to be worked out.
-
-    Attributes
-    ----------
-    number : int
-    answers : list of (a, b, same), rows, those that corrections mean among them
-    plain : list of the answers without corrections
-    hand : Hand
-    k : int or None, free
-    """
+    """What is to be computed: a Task, and the number of the job."""
 
     number: int
-    answers: list
-    plain: list
-    hand: Hand
-    k: int | None
+    task: Task
 
 
 class Result(NamedTuple):
-    """What came of a Job.
-
-    Attributes
-    ----------
-    number : int, that of the job
-    labels : int32 array (n,)
-    questions : list of Question
-    """
+    """The clusters of a job, int32 (n,), and the next questions."""
 
     number: int
     labels: Any
-    questions: list
+    questions: list[Question]
 
 
 class Outlook(NamedTuple):
-    """How far the answers have come, as of a job: changed, expected, enough, words."""
+    """How far the answers of a job have come."""
 
     number: int
-    changed: float
-    expected: float
-    enough: bool
-    words: str
+    progress: Progress
 
 
 class Suspects(NamedTuple):
-    """Answers that are likely wrong, as of a job: a list of (a, b, sign, probability)."""
+    """The answers of a job that are likely wrong."""
 
     number: int
-    found: list
+    found: Suspected
 
 
 class Map(NamedTuple):

@@ -7,6 +7,7 @@ Starlette routes.
 
 import errno
 import logging
+import os
 import socket
 import sys
 import webbrowser
@@ -133,7 +134,6 @@ def serve(
     routes,
     *,
     project,
-    title,
     host=None,
     port=None,
     token=None,
@@ -148,7 +148,6 @@ def serve(
     ----------
     routes : list of starlette Route; see `static_files`
     project : str, the project file; key and port are kept for it
-    title : str, what is served, for the line on the terminal
     host, port, token : where to listen, and a token if other machines may come; see `Door`
     browser : bool, open the page in the user's browser
     page : what is served, with async open() and close(), or None; close() ends open streams, and
@@ -163,7 +162,9 @@ def serve(
     app = application(routes, door, files=files, lifespan=page and life_of(page))
     address = door.url(door.launch_path)
     print(
-        f"{title}: {address}\nCtrl-C ends it; every answer is saved at once.", file=out, flush=True
+        f"{os.path.basename(project)}: {address}\nCtrl-C ends it; every answer is saved at once.",
+        file=out,
+        flush=True,
     )
     if browser:
         timer = Timer(0.3, webbrowser.open, [address])

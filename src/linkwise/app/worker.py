@@ -1,10 +1,10 @@
 """The clustering in a process of its own, so that the page never waits for it.
 
-The worker takes the newest job it has been sent and gives back, in this order, what takes longer
-and longer: the next questions and the clusters, how far the answers have come, once a better map,
-and which answers are likely wrong. A new job stops all but the first, and "stop" that too; an
-interrupt ends the work within moments and leaves the scene of the data standing. When the server
-ends, however it ends, so does the worker: its pipe is closed then.
+The worker takes the newest job it was sent and sends back, in the order of the time they take: the
+next questions and the clusters, how far the answers have come, once a better map, and which answers
+are likely wrong. A new job interrupts all but the first of these, and "stop" interrupts that too.
+An interrupt ends the work within moments and keeps what was computed from the data alone. When the
+server ends for any reason, its pipe is closed and the worker ends as well.
 """
 
 import _thread
@@ -21,11 +21,11 @@ from multiprocessing import resource_tracker
 from linkwise.app.messages import Job
 
 STOP = "stop"
-REST = 0.7  # seconds without a new job before answers are looked through
+REST = 0.7  # seconds without a new job before likely errors are searched: a pause in answering
 
 
-class Desk:
-    """The side of the worker: where jobs come in, and what may be interrupted."""
+class JobRunner:
+    """The side of the worker: takes jobs, and interrupts work that is not wanted any more."""
 
     def __init__(self, pipe):
         self.pipe, self.arranged = pipe, False
@@ -35,7 +35,7 @@ class Desk:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _interrupted(self, *_):
-        """Stop the work at hand, but not for a Ctrl-C, which is meant for the server."""
+        """Stop the present work, but not for a Ctrl-C, which is meant for the server."""
         if self._wanted:
             self._wanted = False
             raise KeyboardInterrupt
@@ -64,7 +64,7 @@ class Desk:
         return job
 
     def try_to(self, function, job, kind):
-        """Send what a function makes of a job; tell whether it was let finish."""
+        """Send the result of a function of a job; tell whether it finished."""
         try:
             try:
                 with self._lock:
@@ -75,39 +75,39 @@ class Desk:
             finally:
                 with self._lock:
                     self._busy = ""
-                time.sleep(0)  # an interrupt on its way arrives here
+                time.sleep(0)  # a pending interrupt arrives here
         except KeyboardInterrupt:
             return False
         self.pipe.send(found)
         return True
 
 
-def do(desk, engine, job):
+def do(runner, engine, job):
     """Do a job; return the next one if it has come meanwhile, else None."""
-    if not desk.try_to(engine.result, job, "short"):
-        desk.pipe.send(("stopped", job.number))
-    elif desk.try_to(engine.outlook, job, "long"):
-        following = desk.newest(REST)
+    if not runner.try_to(engine.result, job, "short"):
+        runner.pipe.send(("stopped", job.number))
+    elif runner.try_to(engine.outlook, job, "long"):
+        following = runner.newest(REST)
         if following is not None:
             return following
-        if desk.arranged or desk.try_to(engine.arranged, job, "long"):
-            desk.arranged = True
-            desk.try_to(engine.suspects, job, "long")
+        if runner.arranged or runner.try_to(engine.arranged, job, "long"):
+            runner.arranged = True
+            runner.try_to(engine.suspects, job, "long")
     return None
 
 
 def work(pipe, X, seed, k):
     """Do the jobs that come through a pipe until it is closed."""
-    from linkwise.app.engine import LEAST, engine_of
+    from linkwise.app.engine import LEAST, Engine
 
-    desk = Desk(pipe)
+    runner = JobRunner(pipe)
     try:
-        engine = engine_of(X, seed=seed)
+        engine = Engine(X, seed=seed)
         pipe.send(engine.map(k))
-        desk.arranged = len(X) < LEAST
-        job = desk.newest()
+        runner.arranged = len(X) < LEAST
+        job = runner.newest()
         while True:
-            job = do(desk, engine, job) or desk.newest()
+            job = do(runner, engine, job) or runner.newest()
     except (BrokenPipeError, ConnectionError):
         os._exit(0)
     except Exception as error:
@@ -117,7 +117,7 @@ def work(pipe, X, seed, k):
 
 @contextmanager
 def no_interrupts():
-    """Keep a Ctrl-C from what is started meanwhile: it is meant for the server."""
+    """Start a process that a Ctrl-C does not reach: it is meant for the server."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -135,8 +135,8 @@ class Worker:
     Parameters
     ----------
     X, seed, k : as `work` takes them
-    hear : function, called in a thread of its own with everything the worker sends, with
-        ("ended", None) when it has ended without being asked
+    hear : function, called in a thread of its own with every message of the worker, and with
+        ("ended", None) when it has ended without being closed
     """
 
     def __init__(self, X, *, seed=0, k=None, hear):
@@ -161,12 +161,12 @@ class Worker:
             self.hear(message)
 
     def send(self, job: Job):
-        """Send a job; it takes the place of those not begun yet."""
-        with self._lock, suppress(OSError):  # it has ended, and `hear` is told
+        """Send a job; it replaces those not begun yet."""
+        with self._lock, suppress(OSError):  # it has ended; `hear` learns of it
             self._pipe.send(job)
 
     def stop(self):
-        """Stop the job at work."""
+        """Stop the present job."""
         with self._lock, suppress(OSError):
             self._pipe.send(STOP)
 

@@ -26,7 +26,7 @@ def label(args: Namespace) -> int:
 
         return label_in_terminal(args.data, project, settings)
     if args.table is None:
-        from linkwise.app.label_page import label_in_browser
+        from linkwise.app.start import label_in_browser
 
         where = {name: getattr(args, name) for name in ("host", "port", "token")}
         return label_in_browser(args.data, project, settings, browser=args.browser, **where)
@@ -78,10 +78,7 @@ def segment(args: Namespace) -> int:
         settings = settings_of(project, given)
     if args.output is not None:
         return write_regions(args, segment_file, project, settings)
-    from linkwise.app.server import need_starlette
-
-    need_starlette()
-    from linkwise.app.segment_routes import segment_in_browser
+    from linkwise.app.start import segment_in_browser
 
     where = {name: getattr(args, name) for name in ("host", "port", "token")}
     return segment_in_browser(args.image, project, settings, browser=args.browser, **where)

@@ -74,6 +74,11 @@ class Event(NamedTuple):
         """Whether it is a correction by hand."""
         return self.source == "hand" and self.kind in ("link", "group", "merge", "split")
 
+    @property
+    def rows(self) -> list[Id]:
+        """The ids that it names."""
+        return rows_of(self.kind, self.body)
+
     def constraints(self) -> "Constraints":
         """Return the pairs it means as Constraints by the user's ids."""
         return constraints_of([self])

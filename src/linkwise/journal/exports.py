@@ -25,7 +25,6 @@ from linkwise.journal.events import (
     IMPORTED,
     Draft,
     Event,
-    Id,
     checked_body,
     checked_source,
     checked_text,

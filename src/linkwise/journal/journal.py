@@ -332,7 +332,7 @@ class Journal:
     def _step(self, kind: str, event: int | None, why: str, client: str | None) -> Event:
         with self._mutex:
             self._check_open()
-            before = None if client is None else self._sent(client)
+            before = None if client is None else self.sent(client)
             if before is not None and before.kind == kind:
                 return before
             body = {"event": self._state.target(kind, event)}
@@ -356,7 +356,7 @@ class Journal:
             new: dict[str, Event] = {}
             for draft in drafts:
                 event = self._event(state.n_events + 1, draft)
-                before = new.get(event.client) or self._sent(event.client)
+                before = new.get(event.client) or self.sent(event.client)
                 if before is None:
                     state.apply(event)
                     new[event.client] = event
@@ -400,8 +400,9 @@ class Journal:
             last = self.data.n_rows - 1
             raise ValueError(f"{row!r} is not a row number of {self.data.name}, 0..{last}")
 
-    def _sent(self, client: str) -> Event | None:
+    def sent(self, client: str) -> Event | None:
         """Return the event with a client id, or None."""
+        self._check_open()
         with in_words(self.path):
             rows = event_rows(self._db, "WHERE client = ?", client)
         return _event(rows[0]) if rows else None

@@ -1,5 +1,7 @@
-"""What a person looks at while labelling, whatever it is shown on.
+"""Labelling a project, on a page or in a terminal.
 
-words (texts made harmless, and where they differ), items (rows to look at and to cluster), fields
-(two rows side by side), images (pictures as points), project (data and their project together).
+project (data and journal together), items (rows to look at and to cluster), labelling_session (what
+the journal says by row, answers, undo, redo), cluster_model (questions and clusters that follow
+it), settling (labels in which corrections hold), actions (corrections by hand as events); fields,
+images and texts (what a person looks at).
 """

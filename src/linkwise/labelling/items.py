@@ -55,6 +55,11 @@ class Items(NamedTuple):
         """Return what the user calls a row: its id or its number."""
         return row if self.ids is None else self.ids[row]
 
+    def text_of(self, row):
+        """Return the name of a row and the texts of its cells, separated by spaces."""
+        cells = [] if isinstance(self.cells[row], np.ndarray) else self.cells[row]
+        return " ".join(map(str, [self.name(row), *cells]))
+
 
 def text_points(texts):
     """Return texts as points, (n, d)."""

@@ -103,10 +103,10 @@ def import_table(path, items, journal):
         place = "" if str(error).startswith(str(path)) else f"{path}: "
         raise ValueError(f"{place}{error}") from error
     new = journal.state.n_events - before
-    pairs = len(journal.state.pairs)
     if not new:
         return f"{path}: nothing new; all of it is in the project already"
-    return f"{path}: {counted(new, 'event')} added; the project has {counted(pairs, 'link')} now"
+    links = counted(journal.state.constraints().n_pairs, "link")
+    return f"{path}: {counted(new, 'event')} added; the project has {links} now"
 
 
 def cluster(data, project, path):
@@ -137,6 +137,6 @@ def export(path, output, *, labels_of=None, log=False):
         write_log(output, project)
         return counted(len(project.events), "event")
     write_links(output, project.state)
-    unsure = project.state.counts["unsure"]
-    left_out = f'; {counted(unsure, "answer")} "unsure": only in the log, --log' if unsure else ""
-    return f"{counted(len(project.state.pairs), 'link')}{left_out}"
+    links, unsure = project.state.constraints(), counted(len(project.state.unsure), "answer")
+    left_out = f'; {unsure} "unsure": only in the log, --log' if project.state.unsure else ""
+    return f"{counted(links.n_pairs, 'link')}{left_out}"

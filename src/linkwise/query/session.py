@@ -109,7 +109,8 @@ class Session:
             raise ValueError(
                 f"n_clusters={n_clusters!r}: expected None or a whole number in 1..{X.shape[0]}"
             )
-        self.n, self.n_clusters, self.seed = X.shape[0], n_clusters, int(random_state)
+        self.n, self.seed = X.shape[0], int(random_state)
+        self.n_clusters: int | None = None if n_clusters is None else int(n_clusters)
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
         self.data = PreparedData(X, seed=self.seed)
         self._labels_of: dict[Any, np.ndarray] = {}  # labels by the answers they come from

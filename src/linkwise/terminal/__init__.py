@@ -1,5 +1,5 @@
 """Labelling in a terminal: `linkwise label --terminal`.
 
-text (the width of texts), screen (a question), keys (an answer), label (the loop), project (a
-session).
+start (from the start to the end), dialogue (the questions), screen (a question on the screen), keys
+(an answer), layout (the width of texts).
 """

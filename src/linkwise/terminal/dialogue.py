@@ -1,44 +1,36 @@
-"""Labelling in a terminal: ask, take a key, write it down, ask the next.
+"""Labelling in a terminal: ask, read a key, write the answer, ask the next question.
 
-Every answer is on the disk before the next question is shown, so that the program may end at any
-moment and in any way. What was taken back is asked again, the last first, also after a restart.
+Every answer is on the disk before the next question is shown, so the program may end at any moment
+and in any way. What was undone is asked again, the last first, also after a restart.
 """
 
 import signal
 from contextlib import contextmanager
-from typing import NamedTuple
 
-from linkwise.constraints.conflicts import explain
 from linkwise.journal import NotSaved
-from linkwise.query import Session
+from linkwise.labelling.cluster_model import ClusterModel
+from linkwise.labelling.labelling_session import SAME, Asked, LabellingSession, event_text
+from linkwise.query import Progress
+from linkwise.query.session import LAST
 from linkwise.terminal.screen import View, question_lines
 
-SAME = {"same": True, "different": False, "unsure": None}
-WORD = {value: word for word, value in SAME.items()}
+ANSWERS = {word: same for same, word in SAME.items()}
+CONFLICT = 4  # pairs of a conflict that are named
 HELP = (
     "Two rows are shown. Say whether they belong together; what differs is marked, by * and, for "
     "numbers far apart, by **. Differing words of a text are in brackets or in colour.",
     "s same: they belong in one cluster. d different: they do not. u or space, unsure: you do not "
     "know, and the pair is not asked again.",
-    "b back: takes the last answer back and asks again; press it as often as you like. r redo: "
-    "answers as before what was taken back.",
+    "b back: undoes the last answer and asks again; press it as often as you like. r redo: "
+    "gives the undone answer again.",
     "q finished: ends. So does Ctrl-C. Every answer is saved at once, and the same command goes on "
     "where you stopped.",
     "Press any key to return.",
 )
 
 
-class Asked(NamedTuple):
-    """A question, and the event that answered it before it was taken back, if one did."""
-
-    a: int
-    b: int
-    why: str
-    before: int | None = None
-
-
-class Desk:
-    """One person's work on a project: the journal, the session that follows it, what is asked.
+class Dialogue:
+    """The questions of a project, one after the other.
 
     Parameters
     ----------
@@ -46,105 +38,91 @@ class Desk:
     journal : Journal, open
     n_clusters : int or None
     seed : int
+
+    Attributes
+    ----------
+    project : LabellingSession
+    model : ClusterModel that follows it
     """
 
     def __init__(self, items, journal, *, n_clusters=None, seed=0):
-        self.items, self.journal, self.n_clusters = items, journal, n_clusters
-        self.session = Session(items.X, n_clusters=n_clusters, random_state=seed)
-        ids = range(len(items.X)) if items.ids is None else items.ids
-        self._row = {name: row for row, name in enumerate(ids)}
-        self._again: list[Asked] = []
-        for event in journal.state.undone:
-            self._ask_again(event)
-        self.follow()
+        self.project = LabellingSession(items, journal, n_clusters=n_clusters)
+        self.model = ClusterModel(items.X, seed=seed)
+        self._follow()
+
+    def _follow(self):
+        self.model.follow(self.project.current.task)
 
     def follow(self):
-        """Tell the session what the journal says."""
-        answers = self.journal.state.answers
-        self.session.replay([(self._row[a], self._row[b], same) for a, b, same in answers])
-
-    def _ask_again(self, event):
-        if event.kind == "answer":
-            a, b = self._row[event.body["a"]], self._row[event.body["b"]]
-            why = event.why or "It was taken back."
-            self._again.append(Asked(a, b, why, event.seq))
+        """Read the journal again, after an event that may not have been written."""
+        self.project.follow()
+        self._follow()
 
     def question(self):
         """Return what to ask now, Asked, or None if nothing is left."""
-        if self._again:
-            return self._again[-1]
-        found = self.session.ask(1)
-        return Asked(*found[0][:3]) if found else None
+        if self.project.current.again is not None:
+            return self.project.current.again
+        found = self.model.questions(1)
+        return Asked(*found[0]) if found else None
 
     def answer(self, asked, same):
-        """Write an answer down, then let the session know."""
-        name = self.items.name
-        self.journal.answer(name(asked.a), name(asked.b), same, why=asked.why)
-        if self._again:
-            self._again.pop()
-        self.session.tell(asked.a, asked.b, same)
+        """Write an answer."""
+        self.project.answer(asked.a, asked.b, same, why=asked.why)
+        self._follow()
 
     def back(self):
-        """Take back what was said last; return it in words."""
-        undo = self.journal.undo(why="taken back in the terminal")
-        event = self.journal.state.event(undo.body["event"])
-        self._ask_again(event)
-        self.follow()
-        return f"Taken back: {told(event)}."
+        """Undo the last event; return it in words."""
+        undo = self.project.undo(why="taken back in the terminal")
+        self._follow()
+        return f"Taken back: {event_text(self.project.current.state.event(undo.body['event']))}."
 
-    def redo(self, asked):
-        """Say again what was taken back; return it in words."""
-        undone = self.journal.state.undone
-        if undone:
-            event = undone[-1]
-            self.journal.redo(why="said again in the terminal")
-            if self._again and self._again[-1].before == event.seq:
-                self._again.pop()
-            self.follow()
-        elif asked.before is not None:
-            event = self.journal.state.event(asked.before)
-            self.answer(asked, event.body["same"])
-        else:
-            raise ValueError("nothing was taken back")
-        return f"Said again: {told(event)}."
+    def redo(self):
+        """Redo what was undone last; return it in words."""
+        event = self.project.current.redo
+        self.project.redo(why="said again in the terminal")
+        self._follow()
+        return f"Said again: {event_text(event)}." if event else ""
 
     def note(self, asked):
-        """Return what is to be said of a question that was asked before."""
-        if asked.before is None:
-            return ""
-        before = self.journal.state.event(asked.before).body["same"]
-        return f"You said: {WORD[before]}; r says it again."
+        """Return a sentence about the earlier answer to a question, or ""."""
+        before = self.project.same_before(asked)
+        return f"You said: {before}; r says it again." if before else ""
 
     def warning(self):
-        """Return answers that cannot all hold in a sentence, or "" if there are none."""
-        conflict = self.journal.state.constraints().conflict(self.n_clusters)
-        if conflict is None:
-            return ""
-        return f"These answers cannot all hold: {explain(conflict, shown=4)}."
+        """Return a sentence about answers that cannot all hold, or ""."""
+        found = self.project.current.conflict_words(CONFLICT)
+        return f"These answers cannot all hold: {found}." if found else ""
 
 
-def told(event):
-    """Return an event in words."""
-    if event.kind == "answer":
-        return f"{event.body['a']} and {event.body['b']}, {WORD[event.body['same']]}"
-    return f"{event.kind}{f', {event.why}' if event.why else ''}"
+def progress_text(progress: Progress) -> str:
+    """Return how far the answers have come, in words."""
+    if not progress.left:
+        return "Nothing is left to ask."
+    if not progress.answers:
+        return "No answers yet."
+    last = min(LAST, progress.answers)
+    found = (
+        f"The last {last} answers changed {progress.changed:.1%} of the labels; "
+        f"{progress.expected:.1%} are still in doubt."
+    )
+    return f"{found} More answers would change little." if progress.enough else found
 
 
-def view_of(desk, asked, title, note):
-    """Return what is told around a question."""
+def view_of(dialogue, asked, title, note):
+    """Return what is shown around a question."""
     return View(
         title,
-        desk.journal.state.counts,
+        dialogue.project.current.state.counts,
         asked.why,
-        desk.session.progress().words,
-        desk.warning(),
-        " ".join(part for part in (note, desk.note(asked)) if part),
+        progress_text(dialogue.model.progress()),
+        dialogue.warning(),
+        " ".join(part for part in (note, dialogue.note(asked)) if part),
     )
 
 
 @contextmanager
 def ended_in_order():
-    """Let a request to end put the terminal in order first."""
+    """Restore the terminal before a request to end takes effect."""
 
     def leave(number, _):
         raise SystemExit(128 + number)
@@ -158,38 +136,39 @@ def ended_in_order():
             signal.signal(getattr(signal, name), handler)
 
 
-def label(desk, screen, keys, *, title):
-    """Ask until the person has finished or nothing is left; return how many answers came."""
-    start, note = desk.journal.state.n_events, ""
+def label(dialogue, screen, keys, *, title):
+    """Ask until the person has finished or nothing is left."""
+    note = ""
     with ended_in_order(), keys:
-        while (asked := desk.question()) is not None:
-            view = view_of(desk, asked, title, note)
+        while (asked := dialogue.question()) is not None:
+            view = view_of(dialogue, asked, title, note)
 
             def draw(asked=asked, view=view):
-                screen.show(question_lines(desk.items, asked.a, asked.b, view, screen.look))
+                screen.show(
+                    question_lines(dialogue.project.items, asked.a, asked.b, view, screen.look)
+                )
 
             draw()
             key = keys.next(lambda stopped, draw=draw: (screen.resized() or stopped) and draw())
             if key == "finished":
                 break
             try:
-                note = act(desk, asked, key, screen, keys)
+                note = act(dialogue, asked, key, screen, keys)
             except (NotSaved, ValueError) as error:
-                desk.follow()
+                dialogue.follow()
                 note = f"{error}."
     screen.write("\n")
-    return desk.journal.state.n_events - start
 
 
-def act(desk, asked, key, screen, keys):
-    """Do what a key means; return what there is to say about it."""
-    if key in SAME:
-        desk.answer(asked, SAME[key])
+def act(dialogue, asked, key, screen, keys):
+    """Do what a key means; return a note about it, or ""."""
+    if key in ANSWERS:
+        dialogue.answer(asked, ANSWERS[key])
         return ""
     if key == "back":
-        return desk.back()
+        return dialogue.back()
     if key == "redo":
-        return desk.redo(asked)
+        return dialogue.redo()
     if key == "help":
         screen.show([[(line, "")] for line in _help_lines(screen)])
         keys.next(lambda stopped: None)

@@ -6,7 +6,7 @@ import shlex
 from linkwise.journal import default_project
 from linkwise.labelling.project import open_project
 from linkwise.tables.ids import recognised_note
-from linkwise.terminal.dialogue import Desk, label
+from linkwise.terminal.dialogue import Dialogue, label
 from linkwise.terminal.keys import open_keys
 from linkwise.terminal.screen import Screen
 
@@ -19,21 +19,21 @@ def label_in_terminal(data, path, settings, *, stdin=None, stdout=None):
         if items.recognised is not None:
             screen.say(recognised_note(data, items.recognised))
         screen.say(f"{data}: {len(items.X)} rows, clustered by {items.used}; one moment ...")
-        desk = Desk(items, journal, n_clusters=settings["k"], seed=settings["seed"] or 0)
+        dialogue = Dialogue(items, journal, n_clusters=settings["k"], seed=settings["seed"] or 0)
         code = 0
         try:
-            label(desk, screen, open_keys(stdin), title=os.path.basename(path))
+            label(dialogue, screen, open_keys(stdin), title=os.path.basename(path))
         except KeyboardInterrupt:
             screen.write("\n")
             code = 130
-        if desk.question() is None:
+        if dialogue.question() is None:
             screen.say("Nothing is left to ask.")
         say_goodbye(screen, journal.state, data, path)
     return code
 
 
 def say_goodbye(screen, state, data, path):
-    """Tell what is saved, and what can be done with it."""
+    """Print what is saved and what can be done with it."""
     counts = ", ".join(f"{number} {word}" for word, number in state.counts.items())
     screen.say(f"Saved in {path}: {sum(state.counts.values())} answers ({counts}).")
     elsewhere = [] if path == default_project(data) else ["--project", path]

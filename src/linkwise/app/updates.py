@@ -1,4 +1,4 @@
-"""What open pages are told, and when: server-sent events, one for each change."""
+"""Updates of open browsers: server-sent events, one for each change."""
 
 import asyncio
 import json
@@ -6,31 +6,31 @@ from contextlib import suppress
 
 from starlette.responses import StreamingResponse
 
-BEAT = 10.0  # seconds between two signs of life
+BEAT = 10.0  # seconds between two signs of life; proxies close silent connections after 30 or more
 
 
 class Watched:
-    """Something that open pages look at.
+    """A page that open browsers watch.
 
     Attributes
     ----------
     tick : int, how often it has changed
-    closing : bool, whether open pages are let go
+    closing : bool, whether streams to open browsers end
     """
 
     tick, closing = 0, False
 
     async def open(self):
-        """Begin, in the event loop of the server."""
+        """Start, in the event loop of the server."""
         self.news = asyncio.Condition()
 
     async def close(self):
-        """Let open pages go."""
+        """End the streams to open browsers."""
         self.closing = True
         await self.changed()
 
     async def changed(self):
-        """Tell every open page."""
+        """Notify every open browser."""
         self.tick += 1
         async with self.news:
             self.news.notify_all()
@@ -42,7 +42,7 @@ class Watched:
 
 
 def event_route(watched, view):
-    """Return the handler of the events of something Watched; view() is what they say, for JSON."""
+    """Return the handler of the updates of a Watched page; each sends view() as JSON."""
 
     async def events(request):
         async def stream():

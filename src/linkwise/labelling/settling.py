@@ -1,47 +1,40 @@
-"""Clusters in which everything done by hand holds.
+"""Labels in which all corrections by hand hold.
 
 A correction is a constraint like an answer, and the model may take a constraint for an error. A
-person who has drawn a line around points does not expect that. So the labels z of the model are
-settled once more, T being the points that corrections name:
+person who has selected points by hand does not expect that. The labels z of the model are therefore
+settled once more, with T the points that corrections name:
 
     (1)  z_T   of least cost -log q among those that keep all pairs made by hand
-    (2)  z_i = z_t  for i outside T in a cluster that some of T have left, t the nearest to i of
-                    the points of T that were in the cluster and of representatives of the rest;
-                    these are left out if a split has named rows of all parts
-    (3)  a cluster of which all representatives were merged into another goes there whole
+    (2)  z_i = z_t  for i outside T in a cluster that some of T have left; t is the nearest to i
+                    among the points of T that were in the cluster and representatives of the rest.
+                    The latter are left out if a split has named rows of all parts
+    (3)  a cluster whose representatives were all merged into another goes there whole
 
 If the number of clusters is free, it follows the corrections: the model has one more for every
-split and one less for every merge, and (1) may use new clusters at the cost -log NEW of a point, so
-that what was split off and is like no other cluster is one of its own. Clusters keep their numbers
-from one time to the next as far as they have points in common.
+split and one less for every merge, and (1) may use new clusters at the cost -log NEW of a point.
+What was split off and resembles no other cluster then becomes a cluster of its own. Clusters keep
+their numbers from one time to the next as far as they have points in common.
 
 O(n + |T| k) besides the search for (1), and O(n |T|) distances in the clusters that were left.
 """
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import pairwise_distances_argmin
 
-from linkwise.constraints.closure import components
+from linkwise.constraints import Constraints
 from linkwise.journal import representatives
 from linkwise.partition.hard import assign
 
-UNLIKELY = 1e-9  # least probability of a cluster, whatever the model says
-NEW = 0.05  # probability of a new cluster
+UNLIKELY = 1e-9  # least probability of a cluster: a correction can overrule any model
+NEW = 0.05  # probability of a new cluster: used for points that resemble no other
 
 
-def possible(hand):
-    """Return the pairs made by hand without the cannot-links that its must-links contradict."""
-    if not len(hand.must) or not len(hand.cannot):
-        return hand
-    rows, codes = np.unique(np.r_[hand.must, hand.cannot], return_inverse=True)
-    codes = codes.reshape(-1, 2)
-    of = components(len(rows), codes[: len(hand.must)])
-    ends = of[codes[len(hand.must) :]]
-    return hand._replace(cannot=hand.cannot[ends[:, 0] != ends[:, 1]])
-
-
-def kept_by(cost, must, cannot, *, new=None):
+def kept_by(
+    cost: np.ndarray, must: np.ndarray, cannot: np.ndarray, *, new: int | None = None
+) -> np.ndarray | None:
     """Return labels (t,) of least cost that keep all pairs, Eq. (1), or None if there are none.
 
     With ``new`` there may be so many new clusters, and more if they are needed.
@@ -55,29 +48,42 @@ def kept_by(cost, must, cannot, *, new=None):
     return None
 
 
-def settle(labels, q, E, hand, *, free):
-    """Return labels (n,) in which all that was done by hand holds.
+def settle(
+    labels: np.ndarray,
+    q: Callable[[np.ndarray], np.ndarray],
+    E: np.ndarray,
+    links: Constraints,
+    *,
+    merges: Sequence[Sequence[int]] = (),
+    splits: Sequence[Sequence[int]] = (),
+    free: bool,
+) -> np.ndarray:
+    """Return labels (n,) in which all corrections hold.
+
+    Cannot-links that must-links contradict are left out; the conflict is reported elsewhere.
 
     Parameters
     ----------
     labels : int array (n,), of the model
     q : function from rows to the probabilities (rows, k) that the model gives them
-    E : array (n, r), where points that are alike are near
-    hand : Hand
+    E : array (n, r), positions in which similar points are near
+    links : Constraints by row, the pairs made by hand
+    merges, splits : lists of rows, those of each merge and of each split
     free : bool, whether there may be more clusters than the model has
     """
-    hand = possible(hand)
-    T, codes = np.unique(np.r_[hand.must, hand.cannot].astype(np.intp), return_inverse=True)
+    links, _ = links.active().drop_conflicts()
+    T = links.ids
     if not len(T):
         return labels
-    must, cannot = np.split(codes.reshape(-1, 2), [len(hand.must)])
+    must, cannot = links.pairs[links.sign > 0], links.pairs[links.sign < 0]
     cost = -np.log(np.maximum(q(T), UNLIKELY))
-    now = kept_by(cost, must, cannot, new=min(len(hand.split), len(T)) if free else None)
-    if now is None:  # too few clusters; the page names the conflict
+    now = kept_by(cost, must, cannot, new=min(len(splits), len(T)) if free else None)
+    if now is None:  # too few clusters: a conflict, which is reported elsewhere
         now = kept_by(cost, must, cannot[:0])
+        assert now is not None  # must-links alone always fit
     was, new = labels[T], labels.copy()
     new[T] = now
-    merged, split = ({row for rows in each for row in rows} for each in (hand.merged, hand.split))
+    merged, split = ({row for rows in each for row in rows} for each in (merges, splits))
     for cluster in np.unique(was[now != was]):
         here = was == cluster
         rest = np.setdiff1d(np.flatnonzero(labels == cluster), T[here], assume_unique=True)
@@ -96,15 +102,15 @@ def settle(labels, q, E, hand, *, free):
     return new
 
 
-def count(k, hand, least):
+def count(k: int, n_splits: int, n_merges: int, least: int) -> int:
     """Return the number of clusters that follows the corrections, where it is free.
 
     k is the number without them, least what pairs known to be apart need.
     """
-    return max(k + len(hand.split) - len(hand.merged), least, 1)
+    return max(k + n_splits - n_merges, least, 1)
 
 
-def renumbered(new, old=None):
+def renumbered(new: np.ndarray, old: np.ndarray | None = None) -> np.ndarray:
     """Return labels (n,) with the numbers that the clusters had, new ones after them.
 
     Without old labels the largest cluster comes first.

@@ -1,0 +1,120 @@
+"""The requests of the label page.
+
+    GET   /api/state                 all the page shows besides points, as JSON
+    GET   /api/events                the same as server-sent events, whenever something changes
+    GET   /api/map, labels, links    float32 (n, 2), int32 (n,), int32 (m, 3): little-endian bytes
+    GET   /api/rows?q=&cluster=&from=&count=    rows by a text in them, or ?rows=1,2,3
+    GET   /api/image/ROW             the image of a row
+    GET   /api/export/WHAT.SUFFIX    links, labels or log
+    POST  /api/answer, undo, redo, correct, count, mode     commands, JSON; answered with the state
+    POST  /api/import?name=          a table
+
+Rows are whole numbers. A command carries an id from its sender; sent again, it counts once.
+"""
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+from starlette.responses import JSONResponse, Response
+
+from linkwise.app.label_view import FIELDS, find, lines, listed, view
+from linkwise.app.requests import array_response, command, file_response, number, step_route
+from linkwise.app.server import api_routes
+from linkwise.app.static_files import static_routes
+from linkwise.app.updates import event_route
+from linkwise.labelling.images import image_file, kind_of
+
+FILES = ("/api/import",)  # paths whose bodies are files and not JSON
+ROWS = 200  # of a list at most; the page requests the next ones
+
+
+def label_routes(page):
+    """Return the routes of a LabelPage."""
+
+    def shown():
+        return view(page)
+
+    async def state(request):
+        return JSONResponse(shown())
+
+    async def xy(request):
+        found = np.zeros((0, 2)) if page.xy is None else page.xy
+        return array_response(found, np.float32, page.map_version)
+
+    async def labels(request):
+        found = np.zeros(0) if page.labels is None else page.labels
+        return array_response(found, np.int32, page.labels_version)
+
+    async def links(request):
+        return array_response(lines(page), np.int32, page.current.state.n_events)
+
+    async def rows(request):
+        query = request.query_params
+        start, count = number(request, "from", 0, page.n), number(request, "count", 50, ROWS)
+        if "rows" in query:
+            wanted = query["rows"].split(",")[:ROWS] if query["rows"] else []
+            bad = [w for w in wanted if not (w.isascii() and w.isdecimal() and len(w) < 12)]
+            if bad or any(int(w) >= page.n for w in wanted):
+                raise ValueError(f"rows must be row numbers in 0..{page.n - 1}, with commas")
+            found, total = [int(w) for w in wanted], len(wanted)
+        else:
+            cluster = number(request, "cluster", None, page.n)
+            text = query.get("q", "")[:500]
+            found, total = await asyncio.to_thread(find, page, text, cluster, start, count)
+        names = page.items.names[:FIELDS]
+        return JSONResponse({"rows": listed(page, found), "total": total, "names": names})
+
+    async def image(request):
+        row = request.path_params["row"]
+        if page.items.image is None or row >= page.n:
+            return JSONResponse({"error": "there is no such image"}, status_code=404)
+        path = image_file(page.items.cells[row][page.items.image], page.data)
+        raw = await asyncio.to_thread(Path(path).read_bytes)
+        kind = kind_of(raw)
+        if kind is None:
+            raise ValueError("the file is no image")
+        return Response(raw, media_type=kind)
+
+    async def export(request):
+        what, suffix = request.path_params["what"], f".{request.path_params['suffix']}"
+        if what not in ("links", "labels", "log"):
+            return JSONResponse({"error": "links, labels or log"}, status_code=404)
+        raw = await asyncio.to_thread(page.exported, what, suffix)
+        return file_response(raw, f"{what}{suffix}")
+
+    async def imported(request):
+        name = request.query_params.get("name", "")
+        text = await page.imported(name, await request.body())
+        return JSONResponse(shown() | {"said": text})
+
+    async def answer(request):
+        body = await command(request, "a", "b", "same", "client")
+        event = await page.answer(**body)
+        return JSONResponse(shown() | {"event": event.seq})
+
+    async def correct(request):
+        body = await command(request, "action", "options", "client", labels=None)
+        if not isinstance(body["options"], dict) or not isinstance(body["action"], str):
+            raise ValueError("action must be a text, options an object")
+        event = await page.correct(body["action"], body["options"], body["labels"], body["client"])
+        return JSONResponse(shown() | {"event": event.seq})
+
+    async def count(request):
+        await page.set_count((await command(request, "k"))["k"])
+        return JSONResponse(shown())
+
+    async def mode(request):
+        await page.set_mode((await command(request, "mode"))["mode"])
+        return JSONResponse(shown())
+
+    gets = {
+        "state": state, "events": event_route(page, shown), "map": xy, "labels": labels,
+        "links": links, "rows": rows, "image/{row:int}": image, "export/{what}.{suffix}": export,
+    }  # fmt: skip
+    posts = {
+        "answer": answer, "undo": step_route(page.undo, shown),
+        "redo": step_route(page.redo, shown), "correct": correct, "count": count, "mode": mode,
+        "import": imported,
+    }  # fmt: skip
+    return [*static_routes("label"), *api_routes(gets, posts)]

@@ -1,0 +1,169 @@
+"""What the label page shows, as JSON.
+
+Texts of the data are made clean: no character changes the direction of writing or hides others. The
+page shows them as plain texts.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.labelling.fields import fields_of
+from linkwise.labelling.labelling_session import event_text
+from linkwise.labelling.texts import clean, differences, words
+
+FIELDS = 30  # columns of a row that are shown; those that differ most come first
+LINES = 20_000  # links drawn on the map; more would hide the points
+HISTORY = 30  # events listed, the last ones
+CONFLICT = 6  # pairs of a conflict that are named
+
+
+def words_of(field):
+    """Return both values of a field as lists of [word, marked]."""
+    a, b = words(field.a), words(field.b)
+    if field.is_text:
+        marks = differences(a, b)
+    else:
+        marks = [bool(field.apart)] * len(a), [bool(field.apart)] * len(b)
+    return [[list(w) for w in zip(t, m, strict=True)] for t, m in zip((a, b), marks, strict=True)]
+
+
+def question(page):
+    """Return the question on the page, or None."""
+    if page.asked is None:
+        return None
+    a, b, why, _ = page.asked
+    fields = fields_of(page.items, a, b)
+    order = sorted(range(len(fields)), key=lambda j: (not fields[j].is_text, -fields[j].apart, j))
+    kept = sorted(order[:FIELDS])
+    shown = []
+    for j in kept:
+        left, right = words_of(fields[j])
+        shown.append(
+            {
+                "name": clean(fields[j].name), "sign": fields[j].sign, "a": left, "b": right,
+                "text": fields[j].is_text, "image": j == page.items.image,
+            }
+        )  # fmt: skip
+    return {
+        "a": a, "b": b, "names": [clean(page.items.name(row)) for row in (a, b)], "why": why,
+        "fields": shown, "left": len(fields) - len(kept),
+        "before": page.project.same_before(page.asked),
+    }  # fmt: skip
+
+
+def clusters(page):
+    """Return the clusters shown: number, size, name."""
+    if page.labels is None:
+        return []
+    sizes = np.bincount(page.labels)
+    state, row_of = page.current.state, page.project.row_of
+    named = {row for name in state.names for row in name.rows}
+    names = state.cluster_names({i: int(page.labels[row_of[i]]) for i in named})
+    return [
+        {"label": label, "size": int(size), "name": clean(names.get(label, ""))}
+        for label, size in enumerate(sizes.tolist())
+        if size
+    ]
+
+
+def kept(page):
+    """Return (links that hold in the clusters shown, all links)."""
+    links = page.current.task.links
+    if page.labels is None:
+        return 0, 0
+    return int((~links.violated(page.labels)).sum()), links.n_pairs
+
+
+def suspects(page):
+    """Return the answers to review: event, words, rows, probability of being wrong."""
+    links, wrong = page.suspected
+    state, found = page.current.state, []
+    columns = links.ends.tolist(), links.event.tolist(), wrong.tolist()
+    for (a, b), number, probability in zip(*columns, strict=True):
+        if state.counts_now(number):
+            more = {"wrong": round(probability, 3), "a": a, "b": b}
+            found.append(_listed(state.event(number)) | more)
+    return found
+
+
+def _listed(event):
+    return {
+        "seq": event.seq, "kind": event.kind, "text": event_text(event), "who": clean(event.who),
+        "when": event.when, "why": clean(event.why),
+    }  # fmt: skip
+
+
+def view(page):
+    """Return all that the page shows besides points and labels."""
+    current, state = page.current, page.current.state
+    last = state.active[-HISTORY:]
+    running = page.done < page.number
+    return {
+        "title": Path(page.journal.path).name,
+        "data": clean(Path(page.data).name),
+        "used": clean(page.items.used),
+        "n": page.n,
+        "ids": page.items.ids is not None,
+        "images": page.items.image is not None,
+        "version": state.n_events,
+        "run": page.run,
+        "tick": page.tick,
+        "ready": page.xy is not None,
+        "failure": page.failure,
+        "counts": state.counts,
+        "links": current.links.n_pairs,
+        "kept": kept(page),
+        "question": question(page),
+        "thinking": page.asked is None and running and not page.failure,
+        "undo": event_text(state.event(state.target("undo"))) if last else None,
+        "redo": event_text(current.redo) if current.redo else None,
+        "mode": page.mode,
+        "running": running,
+        "stale": page.labels is not None and page.shown < page.number,
+        "labels": page.labels_version,
+        "map": page.map_version,
+        "k": page.k,
+        "clusters": clusters(page),
+        "outlook": page.outlook and page.outlook.progress._asdict(),
+        "conflict": [_listed(event) for event in current.conflict_events],
+        "conflict_words": clean(current.conflict_words(CONFLICT)),
+        "suspects": suspects(page),
+        "history": [_listed(event) for event in reversed(last)],
+    }
+
+
+def lines(page):
+    """Return the links as int32 (m, 3): row, row, sign."""
+    links = page.current.task.links
+    return np.column_stack([links.ends, links.sign])[-LINES:].astype(np.int32)
+
+
+def listed(page, rows):
+    """Return rows with their names, labels and cells."""
+    labels = page.labels
+    return [
+        {
+            "row": row,
+            "name": clean(page.items.name(row)),
+            "label": None if labels is None else int(labels[row]),
+            "cells": [_cell(cell) for cell in list(page.items.cells[row])[:FIELDS]],
+        }
+        for row in rows
+    ]
+
+
+def find(page, text, cluster, start, count):
+    """Return (rows, how many in all) with a text in them, and of a cluster."""
+    rows = np.arange(page.n)
+    if cluster is not None and page.labels is not None:
+        rows = np.flatnonzero(page.labels == cluster)
+    text = text.strip().lower()
+    if text:
+        rows = np.array([row for row in rows.tolist() if text in page.texts[row]], dtype=int)
+    return rows[start : start + count].tolist(), len(rows)
+
+
+def _cell(cell):
+    text = cell if isinstance(cell, str) else f"{cell:.6g}"
+    return clean(text)[:300]

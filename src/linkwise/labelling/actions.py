@@ -1,0 +1,183 @@
+"""Corrections by hand: from rows and clusters that a person selected to events.
+
+`act` returns (kind, body, why). Rows and clusters may come from a browser and are checked here;
+events name the user's ids. A selection of very many rows is named by representatives.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.journal import HAND, merging, moving, representatives, splitting
+from linkwise.labelling.items import Items
+
+MOST = 200  # rows of a correction; more make the log long and add little
+EACH = 3  # cannot-links from each row to a cluster it leaves: a soft method may drop a single one
+
+
+def whole(value: Any, name: str, high: int) -> int:
+    """Return a whole number in 0..high - 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < high:
+        raise ValueError(f"{name} must be a whole number in 0..{high - 1}; got {value!r}")
+    return value
+
+
+def rows_in(value: Any, n: int, *, least: int = 1) -> list[int]:
+    """Return a list of distinct row numbers."""
+    if not isinstance(value, list) or len(value) > n:
+        raise ValueError(f"rows must be a list of row numbers; got {str(value)[:80]}")
+    rows = [whole(row, f"rows[{i}]", n) for i, row in enumerate(value)]
+    rows = list(dict.fromkeys(rows))
+    if len(rows) < least:
+        raise ValueError(f"choose {least} row(s) or more first; {len(rows)} are chosen")
+    return rows
+
+
+class Shown(NamedTuple):
+    """The clusters that a person saw: the items, and their labels (n,)."""
+
+    items: Items
+    labels: np.ndarray
+
+    @property
+    def X(self):
+        return self.items.X
+
+    def named(self, rows):
+        """Return the user's names of rows."""
+        return [self.items.name(row) for row in rows]
+
+    def few(self, rows):
+        """Return rows, or representatives of them if they are very many."""
+        return rows if len(rows) <= MOST else representatives(self.X, rows, MOST)
+
+    def cluster(self, value, name="cluster"):
+        """Return (number, rows) of a cluster."""
+        cluster = whole(value, name, int(self.labels.max()) + 1)
+        rows = np.flatnonzero(self.labels == cluster)
+        if not len(rows):
+            raise ValueError(f"there is no cluster {cluster + 1} any more; look again")
+        return cluster, rows
+
+
+def link(shown, a, b, same):
+    """Return that two rows belong together, or do not."""
+    a, b = rows_in([a, b], len(shown.X), least=2)
+    if not isinstance(same, bool):
+        raise ValueError(f"same must be true or false; got {same!r}")
+    pair = [*shown.named([a, b]), 1 if same else -1, HAND]
+    return "link", {"pairs": [pair]}, "linked by hand" if same else "kept apart by hand"
+
+
+def together(shown, rows):
+    """Return that rows are one group."""
+    rows = shown.few(rows_in(rows, len(shown.X), least=2))
+    return "group", {"rows": shown.named(rows)}, f"one group, {len(rows)} rows, by hand"
+
+
+def apart(shown, rows, cluster):
+    """Return that rows are not part of a cluster."""
+    rows = shown.few(rows_in(rows, len(shown.X)))
+    cluster, members = shown.cluster(cluster)
+    members = np.setdiff1d(members, rows)
+    if not len(members):
+        raise ValueError("the rows are the whole cluster; leave some of it out")
+    stay = shown.named(representatives(shown.X, members))
+    pairs = [
+        [row, stay[(i + j) % len(stay)], -1, HAND]
+        for i, row in enumerate(shown.named(rows))
+        for j in range(min(EACH, len(stay)))
+    ]
+    return "link", {"pairs": pairs}, f"{len(rows)} rows not part of cluster {cluster + 1}"
+
+
+def move(shown, rows, cluster):
+    """Return that rows belong to a cluster."""
+    rows = shown.few(rows_in(rows, len(shown.X)))
+    cluster, _ = shown.cluster(cluster)
+    body = moving(shown.X, shown.labels, rows, cluster, ids=shown.items.ids)
+    return "group", body, f"{len(rows)} rows moved to cluster {cluster + 1}"
+
+
+def split(shown, cluster, rows=None):
+    """Return that a cluster is two: rows and the rest, or its halves if no rows are named."""
+    cluster, members = shown.cluster(cluster)
+    why = f"cluster {cluster + 1} split by hand"
+    if not rows:
+        return "split", {"parts": halves(shown, cluster, members)}, why
+    chosen = [row for row in rows_in(rows, len(shown.X)) if shown.labels[row] == cluster]
+    if not chosen:
+        raise ValueError(f"none of the chosen rows is in cluster {cluster + 1}")
+    if len(chosen) == len(members):
+        raise ValueError("the rows are the whole cluster; leave some of it out")
+    if len(chosen) > MOST:
+        parts = [representatives(shown.X, part) for part in (chosen, np.setdiff1d(members, chosen))]
+        return "split", {"parts": [shown.named(part) for part in parts]}, why
+    return "split", splitting(shown.X, shown.labels, chosen, ids=shown.items.ids), why
+
+
+def halves(shown, cluster, members):
+    """Return representatives of the two halves of a cluster."""
+    if len(members) < 2:
+        raise ValueError(f"cluster {cluster + 1} has one row; there is nothing to split")
+    if (shown.X[members] == shown.X[members[0]]).all():
+        raise ValueError(f"all rows of cluster {cluster + 1} are equal; choose some by hand")
+    from sklearn.cluster import KMeans
+
+    half = KMeans(2, n_init=3, random_state=0).fit_predict(shown.X[members])
+    parts = [members[half == side] for side in (0, 1)]
+    return [shown.named(representatives(shown.X, part)) for part in parts]
+
+
+def merge(shown, first, second):
+    """Return that two clusters are one."""
+    (first, _), (second, _) = shown.cluster(first, "first"), shown.cluster(second, "second")
+    body = merging(shown.X, shown.labels, first, second, ids=shown.items.ids)
+    return "merge", body, f"clusters {first + 1} and {second + 1} merged by hand"
+
+
+def rename(shown, cluster, name):
+    """Return the name of a cluster."""
+    cluster, members = shown.cluster(cluster)
+    if not isinstance(name, str) or len(name) > 200:
+        raise ValueError("name must be a text of at most 200 characters")
+    rows = shown.named(representatives(shown.X, members))
+    return "rename", {"rows": rows, "name": name.strip()}, f"name of cluster {cluster + 1}"
+
+
+ACTIONS: dict[str, tuple[Callable, tuple[str, ...]]] = {  # name: (function, its options)
+    "link": (link, ("a", "b", "same")),
+    "together": (together, ("rows",)),
+    "apart": (apart, ("rows", "cluster")),
+    "move": (move, ("rows", "cluster")),
+    "split": (split, ("cluster", "rows")),
+    "merge": (merge, ("first", "second")),
+    "rename": (rename, ("cluster", "name")),
+}
+
+
+def act(
+    items: Items, labels: np.ndarray | None, action: str, options: dict[str, Any]
+) -> tuple[str, dict[str, Any], str]:
+    """Return (kind, body, why) of a correction.
+
+    Parameters
+    ----------
+    items : Items
+    labels : int array (n,), the clusters that the person saw, or None if these are not known
+    action : str, a name of ACTIONS
+    options : dict, the options of the action by name
+    """
+    if action not in ACTIONS:
+        raise ValueError(f"action must be one of {', '.join(ACTIONS)}; got {action!r}")
+    if labels is None:
+        raise ValueError("the clusters have changed since; look again, and repeat it")
+    function, names = ACTIONS[action]
+    unknown = [name for name in options if name not in names]
+    missing = [
+        name for name in names if name not in options and (action, name) != ("split", "rows")
+    ]
+    if unknown or missing:
+        raise ValueError(f"{action} takes {', '.join(names)}")
+    return function(Shown(items, labels), **options)

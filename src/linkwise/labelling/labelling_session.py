@@ -1,0 +1,225 @@
+"""One person's work on a project: the journal, what it says by row, and what to ask again.
+
+The terminal and the page both label through a LabellingSession. The journal holds the truth; a
+Snapshot is what it says at one moment, by row number. Besides the journal a session keeps only the
+questions that were undone and wait to be asked again, the last first. After a restart these are
+the undone answers that the journal would redo.
+
+Every method that writes returns when the event is on the disk and the snapshot includes it. The
+methods may be called from several threads.
+"""
+
+from threading import RLock
+from typing import Any, NamedTuple
+
+from linkwise.constraints import Constraints
+from linkwise.constraints.conflicts import explain
+from linkwise.journal import Event, Journal, State
+from linkwise.labelling.cluster_model import Task
+from linkwise.labelling.items import Items
+from linkwise.labelling.project import import_table
+from linkwise.labelling.texts import clean
+from linkwise.query import Known
+
+SAME = {True: "same", False: "different", None: "unsure"}
+
+
+class Asked(NamedTuple):
+    """A question about rows a and b.
+
+    Attributes
+    ----------
+    a, b : int
+    why : str, the reason for this pair
+    before : int or None, the event that answered it before it was undone
+    """
+
+    a: int
+    b: int
+    why: str
+    before: int | None = None
+
+
+class Snapshot(NamedTuple):
+    """What a project says at one moment.
+
+    Attributes
+    ----------
+    state : State of the journal
+    links : Constraints by row, all that count
+    known : Known, what follows from them
+    task : Task, what a ClusterModel is to follow
+    conflict : Constraints by the user's ids, a smallest set that cannot all hold, or None
+    conflict_events : list of Event, those that state the pairs of the conflict
+    again : Asked, the question to ask again, or None
+    redo : Event that a redo would bring back, or None
+    """
+
+    state: State
+    links: Constraints
+    known: Known
+    task: Task
+    conflict: Constraints | None
+    conflict_events: list[Event]
+    again: Asked | None
+    redo: Event | None
+
+    def conflict_words(self, shown: int) -> str:
+        """Return the conflict as a sentence that names at most so many pairs; "" without one."""
+        return "" if self.conflict is None else explain(self.conflict, shown=shown)
+
+
+def event_text(event: Event) -> str:
+    """Return what an event says in a few words."""
+    body = event.body
+    if event.kind == "answer":
+        return f"{clean(body['a'])} and {clean(body['b'])}: {SAME[body['same']]}"
+    if event.kind == "link" and len(body["pairs"]) == 1:
+        a, b, sign, _ = body["pairs"][0]
+        return f"{clean(a)} {'with' if sign > 0 else 'not with'} {clean(b)}"
+    if event.kind == "rename":
+        return f"a cluster is called {clean(body['name'])!r}" if body["name"] else "a name removed"
+    return clean(event.why) or event.kind
+
+
+class LabellingSession:
+    """One person's work on a project.
+
+    Parameters
+    ----------
+    items : Items
+    journal : Journal, open
+    n_clusters : int or None
+
+    Attributes
+    ----------
+    row_of : dict, the row number of each id
+    current : Snapshot
+    """
+
+    def __init__(self, items: Items, journal: Journal, *, n_clusters: int | None = None) -> None:
+        self.items, self.journal, self.n_clusters = items, journal, n_clusters
+        ids: Any = range(len(items.X)) if items.ids is None else items.ids
+        self.row_of: dict[Any, int] = {name: row for row, name in enumerate(ids)}
+        self._mutex = RLock()
+        undone = [event for event in journal.state.undone if event.kind == "answer"]
+        self._again = [self._asked(event) for event in undone]
+        self.current = self._snapshot()
+
+    def _asked(self, event: Event) -> Asked:
+        a, b = self.row_of[event.body["a"]], self.row_of[event.body["b"]]
+        return Asked(a, b, event.why or "It was undone.", event.seq)
+
+    def _snapshot(self) -> Snapshot:
+        state, n = self.journal.state, len(self.items.X)
+        by_id = state.constraints()
+        links = by_id.resolve(self.items.ids, n=n)
+        unsure = [(self.row_of[a], self.row_of[b]) for a, b in state.unsure]
+
+        def rows(kind: str) -> list[list[int]]:
+            events = [event for event in state.active if event.by_hand and event.kind == kind]
+            return [[self.row_of[i] for i in event.rows] for event in events]
+
+        conflict = by_id.conflict(self.n_clusters)
+        again = self._again[-1] if self._again else None
+        redo = state.undone[-1] if state.undone else None
+        if redo is None and again is not None and again.before is not None:
+            redo = state.event(again.before)
+        return Snapshot(
+            state,
+            links,
+            Known(links, unsure),
+            Task(links.active(), unsure, rows("merge"), rows("split"), self.n_clusters),
+            conflict,
+            [] if conflict is None else state.events_about(conflict),
+            again,
+            redo,
+        )
+
+    def follow(self) -> Snapshot:
+        """Read the journal again; return the new snapshot."""
+        with self._mutex:
+            self.current = self._snapshot()
+            return self.current
+
+    def set_n_clusters(self, k: int | None) -> None:
+        """Fix the number of clusters, or leave it free (None)."""
+        with self._mutex:
+            self.journal.configure(k=k)
+            self.n_clusters = k
+            self.follow()
+
+    def answer(
+        self, a: int, b: int, same: bool | None, *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write the answer about rows a and b: True, False, or None for "don't know"."""
+        name = self.items.name
+        with self._mutex:
+            before = self.journal.state.n_events
+            event = self.journal.answer(name(a), name(b), same, why=why, client=client)
+            if self.journal.state.n_events > before:
+                top = self._again[-1] if self._again else None
+                if top is not None and {a, b} == {top.a, top.b}:
+                    self._again.pop()
+                else:
+                    self._again.clear()
+            self.follow()
+        return event
+
+    def append(
+        self, kind: str, body: dict[str, Any], *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write a correction; nothing is asked again after it."""
+        with self._mutex:
+            before = self.journal.state.n_events
+            event = self.journal.append(kind, body, why=why, client=client)
+            if self.journal.state.n_events > before:
+                self._again.clear()
+            self.follow()
+        return event
+
+    def import_table(self, path: str) -> str:
+        """Add a table to the journal; return in words what came of it."""
+        with self._mutex:
+            before = self.journal.state.n_events
+            text = import_table(path, self.items, self.journal)
+            if self.journal.state.n_events > before:
+                self._again.clear()
+            self.follow()
+        return text
+
+    def undo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
+        """Undo an event, by default the last one that counts; an answer is then asked again."""
+        with self._mutex:
+            before = self.journal.state.n_events
+            undo = self.journal.undo(event, why=why, client=client)
+            undone = self.journal.state.event(undo.body["event"])
+            if self.journal.state.n_events > before and undone.kind == "answer":
+                self._again.append(self._asked(undone))
+            self.follow()
+        return undo
+
+    def redo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
+        """Redo an event, by default the one undone last; see `Snapshot.redo`.
+
+        After a new answer the journal has nothing left to redo. The questions that wait to be asked
+        again are then answered as before.
+        """
+        with self._mutex:
+            sent = None if client is None else self.journal.sent(client)
+            if sent is not None:
+                return sent
+            again, state = self._again[-1] if self._again else None, self.journal.state
+            if event is None and not state.undone and again is not None:
+                same = self.current.redo.body["same"] if self.current.redo else None
+                return self.answer(again.a, again.b, same, why=again.why, client=client)
+            redo = self.journal.redo(event, why=why, client=client)
+            self._again = [one for one in self._again if one.before != redo.body["event"]]
+            self.follow()
+        return redo
+
+    def same_before(self, asked: Asked) -> str | None:
+        """Return "same", "different" or "unsure", as a question was answered before; else None."""
+        if asked.before is None:
+            return None
+        return SAME[self.journal.state.event(asked.before).body["same"]]
