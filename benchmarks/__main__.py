@@ -1,6 +1,7 @@
 """python -m benchmarks: one command for each benchmark."""
 
 import sys
+from inspect import signature
 
 from benchmarks import arguments
 from linkwise.cli import METHODS, TRANSFORMERS, UsageError, run_command
@@ -9,6 +10,12 @@ from linkwise.cli import METHODS, TRANSFORMERS, UsageError, run_command
 def options_of(kind, args):
     """Return the Options of a benchmark from its arguments."""
     return kind(**{name: getattr(args, name) for name in kind._fields})
+
+
+def called(run, args):
+    """Call a benchmark with those of the arguments that it takes."""
+    run(**{name: getattr(args, name) for name in signature(run).parameters})
+    return 0
 
 
 def check_names(option, names, known):
@@ -69,23 +76,14 @@ def agreement(args):
     from benchmarks.methods.agreement import names, run
 
     check_names("--methods", args.methods, names())
-    run(
-        data=args.data,
-        draws=args.draws,
-        first_draw=args.first_draw,
-        sets=args.sets,
-        methods=args.methods,
-        out=args.out,
-    )
-    return 0
+    return called(run, args)
 
 
 def hard(args):
     """Print how often COPKMeans keeps all of n consistent constraints."""
     from benchmarks.methods.hard import run
 
-    run(data=args.data, draws=args.draws, sets=args.sets, factor=args.factor)
-    return 0
+    return called(run, args)
 
 
 def size(args):
@@ -94,37 +92,21 @@ def size(args):
     from benchmarks.methods.size import run
 
     check_names("--methods", args.methods, names())
-    run(
-        rows=args.rows,
-        columns=args.columns,
-        pairs=args.pairs,
-        clusters=args.clusters,
-        methods=args.methods,
-    )
-    return 0
+    return called(run, args)
 
 
 def page(args):
     """Measure the label page: the time to the next question, or of a frame."""
     from benchmarks.page.run import run
 
-    run(
-        answers=args.answers,
-        rows=args.rows,
-        think=args.think,
-        shots=args.shots,
-        frames=args.frames,
-        points=args.points,
-    )
-    return 0
+    return called(run, args)
 
 
 def segment(args):
     """Measure the strokes that regions of pictures need, and the time of a stroke."""
     from benchmarks.segment.run import run
 
-    run(out=args.out, photo=args.photo, seeds=args.seeds, quick=args.quick)
-    return 0
+    return called(run, args)
 
 
 COMMANDS = {

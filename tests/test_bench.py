@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from bench_parts import cells_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 from benchmarks.__main__ import main
@@ -207,7 +208,7 @@ def test_a_benchmark_from_end_to_end(trouble, tmp_path, capsys):
     out = tmp_path / "report"
     out.mkdir()
     (out / "speed.md").write_text("old")
-    options = Options(sizes=((300, 8), (600, 8)), repeats=1)
+    options = Options(sizes=((300, 8), (600, 8)), repeats=1, quick=True)
     results = speed.run(options, out, chosen)
 
     assert json.loads((out / "speed.json").read_text()) == results
@@ -225,33 +226,24 @@ def test_a_benchmark_from_end_to_end(trouble, tmp_path, capsys):
         assert words in text
 
     ours, peer = (rows["600 x 8", key]["summary"] for key in ("graph_linked", "kmeans"))
-    cells = lines_of(text, "600 x 8", "CCSKL, constraints", "KMeans")
+    cells = cells_of(text, "600 x 8", "CCSKL, constraints", "KMeans")
     assert cells[3] == number(ours["seconds"] / peer["seconds"])
-    cells = lines_of(text.split("### 600 x 8")[1], "KMeans")
+    cells = cells_of(text.split("### 600 x 8")[1], "KMeans")
     assert cells[1] == number(peer["seconds"])
     assert cells[4] == f"{peer['adjusted_rand']:.3f}"
     stages = rows["600 x 8", "graph_stages"]["summary"]["stages"]
-    cells = lines_of(text.split("### 600 x 8")[1], "eigenvectors")
+    cells = cells_of(text.split("### 600 x 8")[1], "eigenvectors")
     floor = results["sets"][1]["floors"]["eigenvectors"]
     assert cells[1] == number(stages["eigenvectors"])
     assert cells[4] == number(stages["eigenvectors"] / floor)
     line = fit_line(
         [300, 600], [rows[f"{n} x 8", "kmeans"]["summary"]["seconds"] for n in (300, 600)]
     )
-    assert lines_of(text, "KMeans", "300", "600")[3] == f"{line.slope:.3f}"
+    assert cells_of(text, "KMeans", "300", "600")[3] == f"{line.slope:.3f}"
 
     err = capsys.readouterr().err
     assert len(re.findall(r"1 of 1", err)) == 8
     assert "written to" in err
-
-
-def lines_of(text, *first):
-    """Return the cells of the first line of a table that begins with some cells."""
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if tuple(cells[: len(first)]) == first:
-            return cells
-    raise AssertionError(f"no line {first}")
 
 
 def test_an_interrupt_loses_nothing_and_leaves_the_old_report(tmp_path, monkeypatch, capsys):
@@ -282,7 +274,7 @@ RUN = {"seconds": 2.0, "cpu": 3.0, "peak": 10**9, "warnings": [], "adjusted_rand
 @pytest.mark.slow
 def test_large_data_stay_in_their_file(trouble, tmp_path, monkeypatch):
     monkeypatch.setattr(speed, "IN_FILE", 250)
-    results = speed.run(Options(sizes=((300, 8),), repeats=3), tmp_path)
+    results = speed.run(Options(sizes=((300, 8),), repeats=3, quick=True), tmp_path)
     assert [row["contestant"] for row in results["rows"]] == ["anchors_linked", "anchors"]
     for row in results["rows"]:
         assert row["trouble"] is None
@@ -396,7 +388,7 @@ def test_the_command_hands_its_options_on(tmp_path, monkeypatch):
 
 
 def test_some_contestants_can_be_asked_for_alone(tmp_path, capsys):
-    only = "speed --sizes 300x8 --repeats 1 --only product_512 minibatch --out"
+    only = "speed --quick --sizes 300x8 --repeats 1 --only product_512 minibatch --out"
     assert main([*only.split(), str(tmp_path / "out")]) == 0
     results = json.loads((tmp_path / "out" / "speed.json").read_text())
     assert [row["contestant"] for row in results["rows"]] == ["minibatch", "product_512"]

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from bench_parts import in_this_process
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
@@ -25,6 +26,7 @@ from benchmarks.papers.claims import ALL, MOST, Case, Claim
 from benchmarks.papers.propagation_claims import line_claims
 from benchmarks.papers.run import Options
 from benchmarks.papers.series import FREE, LEAST, PAPER, Series, Shelf
+from benchmarks.runs import cells as loop
 from benchmarks.runs import points as sets
 from benchmarks.runs.process import environment
 from linkwise import Constraints
@@ -378,8 +380,14 @@ def small(folder, out, **options):
     return papers.run(Options(paper="csc", data=str(folder), quick=True, **options), out)
 
 
+def quickly(monkeypatch):
+    """Run cells in this process, and draw no pictures."""
+    monkeypatch.setattr(loop, "outcomes", in_this_process)
+    monkeypatch.setattr(papers, "pictures", lambda *_, **__: {})
+
+
 @pytest.mark.slow
-def test_results_are_the_same_after_a_kill_and_on_more_processes(folder, tmp_path):
+def test_results_are_the_same_after_a_kill_and_on_more_processes(folder, tmp_path, monkeypatch):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     results = small(folder, whole, jobs=2)
     assert not results["failures"]
@@ -398,6 +406,7 @@ def test_results_are_the_same_after_a_kill_and_on_more_processes(folder, tmp_pat
     done = cells.read_text().count('"part"')
     assert 0 < done < 8
     cells.write_text(cells.read_text()[:-25])  # the last line was being written
+    quickly(monkeypatch)
     small(folder, killed)
     expected = (whole / "papers.json").read_text()
     assert (killed / "papers.json").read_text() == expected
@@ -428,6 +437,7 @@ def test_a_missing_set_is_skipped_with_a_line(folder, tmp_path, monkeypatch, cap
         raise FileNotFoundError("no network")
 
     monkeypatch.setattr("linkwise.datasets.fetch", nothing)
+    quickly(monkeypatch)
     for source in csc.SETS.values():
         if source.file != "wine":
             (folder / f"{source.file}.npz").unlink()

@@ -10,6 +10,7 @@ import types
 
 import numpy as np
 import pytest
+from bench_parts import cells_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_blobs
@@ -437,9 +438,9 @@ def test_a_benchmark_from_end_to_end(trouble, folder, tmp_path, capsys):
             if (r["method"], r["wrong"]) == ("PCKMeans", 0)]  # fmt: skip
     assert len(ours) == 6
     means = text.split("Means over sets")[1]
-    assert line_of(means, "PCKMeans")[4] == f"{np.mean(ours):.3f}"
-    assert line_of(means, "broken")[4] == "0.000"
-    assert line_of(means, "broken")[-1] == "12"
+    assert cells_of(means, "PCKMeans")[4] == f"{np.mean(ours):.3f}"
+    assert cells_of(means, "broken")[4] == "0.000"
+    assert cells_of(means, "broken")[-1] == "12"
     assert "ValueError: no such luck" in text
     assert "Left out: holes: X has NaN or infinite values" in text
     assert "Left out: other: other.npz has no arrays X and y" in text
@@ -463,15 +464,6 @@ def test_a_benchmark_from_end_to_end(trouble, folder, tmp_path, capsys):
     again = small_run(folder, out, chosen)
     assert "0 fits to do" in capsys.readouterr().err
     assert again["records"] == results["records"]
-
-
-def line_of(text, first):
-    """Return the cells of the first line of a table that begins with a cell."""
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if cells[0] == first:
-            return cells
-    raise AssertionError(f"no line {first}")
 
 
 @pytest.mark.slow
@@ -571,13 +563,13 @@ def test_the_report_compares_with_the_chooser_where_it_ran():
     gap = np.array([scores[CHOOSER][d] - scores["KMeans"][d] for d in "stu"])
     table = text.split("less each method")[1]
     error = gap.std(ddof=1) / np.sqrt(3)
-    assert line_of(table, "KMeans")[1] == f"{gap.mean():+.3f} ± {error:.3f}"
+    assert cells_of(table, "KMeans")[1] == f"{gap.mean():+.3f} ± {error:.3f}"
     best = [max(scores["CCSKL"][d], scores["CCSKL+z"][d]) for d in "stu"]
-    assert line_of(text, "best by hindsight")[4] == f"{np.mean(best):.3f}"
+    assert cells_of(text, "best by hindsight")[4] == f"{np.mean(best):.3f}"
     raw = np.mean([scores["CCSKL"][d] for d in "stu"])
-    assert line_of(text, "best by hindsight, no +z")[4] == f"{raw:.3f}"
+    assert cells_of(text, "best by hindsight, no +z")[4] == f"{raw:.3f}"
     halves = text.split("Sets looked at, and others")[1]
-    assert line_of(halves, CHOOSER)[1] == f"{scores[CHOOSER]['s']:.3f}"
+    assert cells_of(halves, CHOOSER)[1] == f"{scores[CHOOSER]['s']:.3f}"
     without = markdown(fake_results(["CCSKL", "KMeans"]), {})
     assert "## CCSKL less each method" in without
     assert "no +z" not in without.split("## ")[1]

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from bench_parts import in_this_process
 from sklearn.datasets import make_blobs
 
 from benchmarks.__main__ import main
@@ -32,13 +33,6 @@ def folder(tmp_path_factory):
     np.savez(where / "small.npz", X=X, y=y)
     np.savez(where / "large.npz", X=np.zeros((2001, 2)), y=np.arange(2001) % 2)
     return where
-
-
-def in_this_process(run, jobs, *, workers, limit):
-    from benchmarks.runs.pool import Ended
-
-    assert limit > 0
-    yield from (Ended(job, run(job)) for job in jobs)
 
 
 @pytest.fixture(scope="module")

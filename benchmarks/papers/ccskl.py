@@ -29,6 +29,7 @@ from benchmarks.papers.protocol import (
     attempt,
     balanced_number,
     draw,
+    job_of,
     kept_share,
     of_starts,
     of_untouched,
@@ -105,26 +106,13 @@ def jobs(sets, effort):
     """Return the jobs of the sets, {name: description}."""
     found = []
     for name, data in sets.items():
-        large = data["n"] > LARGE
-        draws = max(1, effort.draws // 3) if large else effort.draws
-        known = {"paper": NAME, "set": name, "quick": effort.quick}
-        known["starts"] = max(3, effort.starts // 3) if large else effort.starts
-        sigmas = [sigma for sigma in SIGMAS if sigma > SIGMAS[0] or not large]
-        for sigma in sigmas:
-            found += [
-                known
-                | {
-                    "part": f"sigma {sigma:g}",
-                    "sigma": sigma,
-                    "draw": number,
-                    "cost": 2500 + data["n"],
-                }
-                for number in range(draws)
-            ]
-        found += [
-            known | {"part": "default", "draw": number, "cost": 500 + data["n"]}
-            for number in range(draws)
-        ]
+        n = data["n"]
+        draws = range(max(1, effort.draws // 3) if n > LARGE else effort.draws)
+        starts = max(3, effort.starts // 3) if n > LARGE else effort.starts
+        for sigma in SIGMAS[1:] if n > LARGE else SIGMAS:
+            part, more = f"sigma {sigma:g}", {"starts": starts, "sigma": sigma}
+            found += [job_of(NAME, name, part, d, effort, 2500 + n, **more) for d in draws]
+        found += [job_of(NAME, name, "default", d, effort, 500 + n, starts=starts) for d in draws]
     return found
 
 
@@ -133,18 +121,8 @@ def timed_jobs(sets, effort):
     if not sets:
         return []
     name = max(sets, key=lambda name: sets[name]["n"])
-    return [
-        {
-            "paper": NAME,
-            "set": name,
-            "part": "times",
-            "draw": number,
-            "quick": effort.quick,
-            "starts": 1,
-            "cost": 6000,
-        }
-        for number in range(1 if effort.quick else 3)
-    ]
+    draws = range(1 if effort.quick else 3)
+    return [job_of(NAME, name, "times", draw, effort, 6000, starts=1) for draw in draws]
 
 
 @lru_cache(maxsize=1)

@@ -22,6 +22,7 @@ from benchmarks.papers.protocol import (
     Source,
     attempt,
     draw,
+    job_of,
     kept_share,
     of_starts,
     of_untouched,
@@ -69,15 +70,9 @@ SETS = {
 def jobs(sets, effort):
     """Return the jobs of the sets, {name: description}."""
     return [
-        {
-            "paper": NAME,
-            "set": name,
-            "part": "curve",
-            "draw": number,
-            "quick": effort.quick,
-            "starts": effort.starts,
-            "cost": 300 + data["n"] ** 2 // 50,
-        }
+        job_of(
+            NAME, name, "curve", number, effort, 300 + data["n"] ** 2 // 50, starts=effort.starts
+        )
         for name, data in sets.items()
         for number in range(effort.draws)  # 10 in the paper
     ]

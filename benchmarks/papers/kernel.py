@@ -18,6 +18,7 @@ from benchmarks.papers.protocol import (
     Source,
     attempt,
     draw,
+    job_of,
     kept_share,
     rng_of,
     seed_of,
@@ -82,15 +83,8 @@ SETS = {
 def jobs(sets, effort):
     """Return the jobs of the sets, {name: description}."""
     return [
-        {
-            "paper": NAME,
-            "set": name,
-            "part": "curve",
-            "draw": number,
-            "quick": effort.quick,
-            "cost": 2500,
-        }
-        for name, data in sets.items()
+        job_of(NAME, name, "curve", number, effort, 2500)
+        for name in sets
         for number in range(2 * effort.draws)  # 20 in the paper
     ]
 

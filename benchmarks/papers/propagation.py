@@ -28,6 +28,7 @@ from benchmarks.papers.protocol import (
     Source,
     attempt,
     draw,
+    job_of,
     kept_share,
     of_untouched,
     rng_of,
@@ -168,29 +169,12 @@ def numbers(name, quick):
 
 def jobs(sets, effort):
     """Return the jobs of the sets, {name: description}; images come first."""
-    found = [
-        {
-            "paper": NAME,
-            "set": "-",
-            "part": f"image {name}",
-            "draw": 0,
-            "quick": effort.quick,
-            "cost": 1500,
-        }
-        for name in images.IMAGES
-    ]
+    found = [job_of(NAME, "-", f"image {name}", 0, effort, 1500) for name in images.IMAGES]
     draws = 2 * effort.draws  # 100 in the paper
     for name, data in sets.items():
         each = max(1, draws // 2) if kind_of(name) == "news" else draws
         found += [
-            {
-                "paper": NAME,
-                "set": name,
-                "part": "curve",
-                "draw": number,
-                "quick": effort.quick,
-                "cost": 6 * data["n"] + 1000,
-            }
+            job_of(NAME, name, "curve", number, effort, 6 * data["n"] + 1000)
             for number in range(each)
         ]
     return found
