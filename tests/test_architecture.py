@@ -19,10 +19,9 @@ ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
     "_typing", "exceptions", "_wording", "_files", "blocks", "linalg", "constraints", "graph",
-    "kernel",
-    "embedding", "partition", "evaluate", "_check", "estimators", "class_models", "choice", "query",
-    "saving", "journal", "datasets", "plot", "tables", "segment", "labelling", "terminal", "app",
-    "cli", "__main__",
+    "kernel", "embedding", "partition", "evaluate", "_check", "estimators", "class_models",
+    "choice", "query", "saving", "journal", "datasets", "plot", "tables", "segment", "labelling",
+    "terminal", "app", "cli", "__main__",
 ]  # fmt: skip
 
 
@@ -244,3 +243,23 @@ def test_the_page_of_the_benchmarks_describes_every_command_and_option():
             assert f"`{action.option_strings[0]}" in section, (
                 f"{command.prog} {action.option_strings}"
             )
+
+
+def rooms_imported(own):
+    """Return the rooms that the files of a room import when they run, in their order."""
+    paths = [path for path in FILES if path.relative_to(SOURCE).with_suffix("").parts[0] == own]
+    homes = {linkwise._HOME.get(name, name) for path in paths for name in imports(path)}
+    return sorted({home.split(".")[0] for home in homes} - {own}, key=ROOMS.index)
+
+
+def test_the_architecture_page_lists_the_rooms_in_order_and_their_imports():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|.*\|(.*)\|$", page, flags=re.MULTILINE)
+    assert [own for own, _ in rows] == ROOMS
+    for own, listed in rows:
+        assert re.findall(r"\w+", listed) == rooms_imported(own), f"imports of {own}"
+
+
+def test_the_picture_of_the_architecture_shows_the_rooms_in_order():
+    picture = (ROOT / "docs" / "architecture.svg").read_text()
+    assert re.findall(r'class="name">(\w+)<', picture) == ROOMS[:-1]  # all but __main__
