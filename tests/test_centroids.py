@@ -24,7 +24,7 @@ from linkwise import (
 )
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.partition import colouring, hard
-from linkwise.partition.distortion import Cosine, Euclidean, Mahalanobis, Pairs
+from linkwise.partition.distortion import Cosine, Euclidean, Mahalanobis
 from linkwise.partition.groups import choose_seeds, must_groups
 from linkwise.partition.penalised import (
     constraint_field,
@@ -214,7 +214,8 @@ def random_problem(seed, n=14, d=3, m=12):
     X = rng.standard_normal((n, d)) + rng.integers(3, size=n)[:, None]
     every = np.array(list(combinations(range(n), 2)))
     i, j = every[rng.choice(len(every), m, replace=False)].T
-    return X, Pairs(i, j, rng.choice([-1, 1], m), rng.choice([0.5, 1, 2], m)), rng
+    table = {"a": i, "b": j, "kind": rng.choice([-1, 1], m), "weight": rng.choice([0.5, 1, 2], m)}
+    return X, Constraints.from_table(table), rng
 
 
 def matrices(A, k):
@@ -223,7 +224,7 @@ def matrices(A, k):
     return A * k if len(A) == 1 else A
 
 
-def literal(X, pairs, w, labels, params, kind):
+def literal(X, links, w, labels, params, kind):
     """Return J pair by pair, as the papers write it."""
     m, k = params.centres, len(params.centres)
     if kind == "cosine":
@@ -239,7 +240,7 @@ def literal(X, pairs, w, labels, params, kind):
             J += z @ A[c] @ z - np.log(np.linalg.det(A[c]))
         else:
             J += z @ z if kind == "constant" else 1 - X[i] @ m[c]
-    for i, j, sign, weight in zip(*pairs, strict=True):
+    for i, j, sign, weight in links:
         a, b, z = labels[i], labels[j], X[i] - X[j]
         if sign > 0 and a != b:
             cost = {"constant": 1, "cosine": 1 - X[i] @ X[j]}.get(kind)
@@ -253,11 +254,11 @@ def literal(X, pairs, w, labels, params, kind):
     return J
 
 
-def distortions(X, pairs, w, k):
-    yield "constant", Euclidean(X, pairs, w, k)
-    yield "cosine", Cosine(X, pairs, w, k)
+def distortions(X, links, w, k):
+    yield "constant", Euclidean(X, links, w, k)
+    yield "cosine", Cosine(X, links, w, k)
     for full, shared in product([False, True], repeat=2):
-        yield "metric", Mahalanobis(X, pairs, w, k, full=full, shared=shared)
+        yield "metric", Mahalanobis(X, links, w, k, full=full, shared=shared)
 
 
 def prior(distortion, params):
@@ -270,22 +271,22 @@ def prior(distortion, params):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_objective_is_the_papers_sum(seed):
-    X, pairs, rng = random_problem(seed)
+    X, links, rng = random_problem(seed)
     labels = rng.integers(3, size=len(X))
-    field = constraint_field(len(X), *pairs[:3])
-    for kind, distortion in distortions(X, pairs, 0.7, 3):
+    field = constraint_field(len(X), *links.arrays()[:3])
+    for kind, distortion in distortions(X, links, 0.7, 3):
         params = distortion.update(distortion.start(), labels)
         J = objective(distortion.costs(params), field, labels)
-        expected = literal(X, pairs, 0.7, labels, params, kind) + prior(distortion, params)
+        expected = literal(X, links, 0.7, labels, params, kind) + prior(distortion, params)
         assert_allclose(J, expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_single_move_lowers_the_objective_after_icm(seed):
-    X, pairs, rng = random_problem(seed)
-    field = constraint_field(len(X), *pairs[:3])
+    X, links, rng = random_problem(seed)
+    field = constraint_field(len(X), *links.arrays()[:3])
     start = rng.integers(3, size=len(X))
-    for _, distortion in distortions(X, pairs, 0.7, 3):
+    for _, distortion in distortions(X, links, 0.7, 3):
         costs = distortion.costs(distortion.update(distortion.start(), start))
         labels = icm(costs, field, start)
         J = objective(costs, field, labels)
@@ -298,10 +299,10 @@ def test_no_single_move_lowers_the_objective_after_icm(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_an_empty_cluster_takes_the_point_that_lowers_the_objective_most(seed):
-    X, pairs, rng = random_problem(seed)
-    field = constraint_field(len(X), *pairs[:3])
+    X, links, rng = random_problem(seed)
+    field = constraint_field(len(X), *links.arrays()[:3])
     labels = rng.integers(2, size=len(X))
-    distortion = Euclidean(X, pairs, 0.7, 3)
+    distortion = Euclidean(X, links, 0.7, 3)
     params = distortion.update(distortion.start(), labels)
     filled = fill_empty(distortion.costs(params), field, labels, distortion.vacant(params))
     J = {}
@@ -309,7 +310,7 @@ def test_an_empty_cluster_takes_the_point_that_lowers_the_objective_most(seed):
         moved = labels.copy()
         moved[i] = 2
         centres = np.vstack([params.centres[:2], X[i]])
-        J[i] = literal(X, pairs, 0.7, moved, params._replace(centres=centres), "constant")
+        J[i] = literal(X, links, 0.7, moved, params._replace(centres=centres), "constant")
     assert_array_equal(np.flatnonzero(filled == 2), [min(J, key=J.get)])
 
 
@@ -317,11 +318,11 @@ def test_an_empty_cluster_takes_the_point_that_lowers_the_objective_most(seed):
 @pytest.mark.parametrize("full", [True, False])
 def test_no_other_metric_lowers_the_objective(full, shared):
     """Eq. (8) is the minimum where no cannot-link is broken: its derivative vanishes."""
-    X, pairs, rng = random_problem(0)
-    pairs = pairs._replace(sign=np.ones_like(pairs.sign))
+    X, links, rng = random_problem(0)
+    links = Constraints(must_link=links.ends, must_weight=links.weight)
     labels = rng.integers(3, size=len(X))
-    field = constraint_field(len(X), *pairs[:3])
-    distortion = Mahalanobis(X, pairs, 0.7, 3, full=full, shared=shared)
+    field = constraint_field(len(X), *links.arrays()[:3])
+    distortion = Mahalanobis(X, links, 0.7, 3, full=full, shared=shared)
     best = distortion.update(distortion.start(), labels)
     J = objective(distortion.costs(best), field, labels)
     for _ in range(20):
@@ -333,36 +334,40 @@ def test_no_other_metric_lowers_the_objective(full, shared):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_objective_never_rises(seed):
-    X, pairs, rng = random_problem(seed, n=40, d=4, m=60)  # random signs: many cannot be kept
-    for _, distortion in distortions(X, pairs, 0.3, 4):
-        history = penalised_kmeans(distortion, 4, *pairs[:3], n_init=2, rng=rng).history
+    X, links, rng = random_problem(seed, n=40, d=4, m=60)  # random signs: many cannot be kept
+    for _, distortion in distortions(X, links, 0.3, 4):
+        history = penalised_kmeans(distortion, 4, links, n_init=2, rng=rng).history
         assert np.all(np.diff(history) <= 1e-9 * abs(history[0]))
 
 
 def test_points_that_move_together_are_in_no_pair():
-    _, pairs, _ = random_problem(3, n=30, m=80)
+    _, links, _ = random_problem(3, n=30, m=80)
     colour = np.full(30, -1)
-    for number, (rows, position, other, pair) in enumerate(constraint_field(30, *pairs[:3]).steps):
+    for number, (rows, position, other, pair) in enumerate(
+        constraint_field(30, *links.arrays()[:3]).steps
+    ):
         colour[rows] = number
         ends = np.sort(np.stack([rows[position], other]), axis=0)
-        assert_array_equal(ends, np.sort(np.stack([pairs.i[pair], pairs.j[pair]]), axis=0))
-    assert np.all(colour[pairs.i] != colour[pairs.j])
+        assert_array_equal(ends, np.sort(links.ends[pair].T, axis=0))
+    assert np.all(np.diff(colour[links.ends]) != 0)
 
 
 def test_groups_move_where_single_points_cannot():
     """Three points tied by heavy must-links sit on the wrong side; each alone stays with two."""
     x = np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2, 5.3, 5.4])[:, None]
-    pairs = Pairs(np.array([0, 1, 0]), np.array([1, 2, 2]), np.ones(3, int), np.full(3, 100.0))
-    distortion = Euclidean(x, pairs, 1.0, 2)
+    links = Constraints(must_link=[(0, 1), (1, 2), (0, 2)], must_weight=100.0)
+    distortion = Euclidean(x, links, 1.0, 2)
     wrong = np.array([1, 1, 1, 1, 1, 1, 0, 0])
     costs = distortion.costs(distortion.update(distortion.start(), wrong)._replace(
         centres=np.array([[0.1], [5.2]])
     ))  # fmt: skip
-    field = constraint_field(8, *pairs[:3])
+    field = constraint_field(8, *links.arrays()[:3])
     assert_array_equal(icm(costs, field, wrong)[:3], [1, 1, 1])
-    found = penalised_kmeans(distortion, 2, *pairs[:3], n_init=1, rng=np.random.default_rng(0))
+    found = penalised_kmeans(distortion, 2, links, n_init=1, rng=np.random.default_rng(0))
     assert same(found.labels, x[:, 0] > 2)
-    problem = constraint_problem(8, must_groups(x, np.array([[0, 1], [1, 2]])).of, *pairs[:3])
+    problem = constraint_problem(
+        8, must_groups(x, np.array([[0, 1], [1, 2]])).of, *links.arrays()[:3]
+    )
     assert problem.H.shape == (6, 8)
 
 

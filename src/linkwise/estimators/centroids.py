@@ -14,7 +14,6 @@ from linkwise.partition.distortion import (
     Cosine,
     Euclidean,
     Mahalanobis,
-    Pairs,
     cosine_costs,
     metric_costs,
     variances,
@@ -29,14 +28,6 @@ def row_order(X: Matrix) -> Array:
     if sparse.issparse(X):  # distinct rows differ in a projection drawn at random, once for all
         X = X @ np.random.default_rng(0).standard_normal((X.shape[1], 1))
     return canonical_order(X)
-
-
-def moved(links: Constraints, place: Integers) -> Any:
-    """Return the pairs with row r called place[r], each once, in an order of their own."""
-    i, j, sign, weight = links.merged().arrays()
-    i, j = np.sort(np.stack([place[i], place[j]]), axis=0)
-    order = np.lexsort([sign, j, i])
-    return Pairs(i[order], j[order], sign[order].astype(np.int64), weight[order])
 
 
 class _Centroids(InductiveClusterer):
@@ -68,7 +59,7 @@ class _Centroids(InductiveClusterer):
         centred = self._centred() and not sparse.issparse(X)
         middle = X.mean(axis=0, dtype=X.dtype) if centred else 0  # distances lose no digits
         X = X[order] - middle if centred else X[order]
-        found, centres = self._cluster(X, moved(links, place), rng)
+        found, centres = self._cluster(X, links.resolve(order).merged(), rng)
         labels, names = by_appearance(found[place])
         self.cluster_centers_ = centres[names] + middle
         if len(names) < self.n_clusters:
@@ -80,7 +71,7 @@ class _Centroids(InductiveClusterer):
         self._names = names
         return labels
 
-    def _cluster(self, X: Matrix, pairs: Any, rng: np.random.Generator) -> tuple[Array, Array]:
+    def _cluster(self, X: Matrix, links: Constraints, rng: np.random.Generator) -> tuple[Array, Array]:
         """Store inertia and passes, and return labels (n,) and centres (k, d)."""
         raise NotImplementedError
 
@@ -163,10 +154,9 @@ class COPKMeans(_Centroids):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _cluster(self, X: Matrix, pairs: Any, rng: np.random.Generator) -> tuple[Array, Array]:
-        ends = np.stack([pairs.i, pairs.j], axis=1)
+    def _cluster(self, X: Matrix, links: Constraints, rng: np.random.Generator) -> tuple[Array, Array]:
         labels, centres, self.inertia_, self.n_iter_ = cop_kmeans(
-            X, self.n_clusters, ends[pairs.sign > 0], ends[pairs.sign < 0],
+            X, self.n_clusters, links.must_link, links.cannot_link,
             n_init=self.n_init, max_iter=self.max_iter, rng=rng,
         )  # fmt: skip
         return labels, centres
@@ -175,12 +165,12 @@ class COPKMeans(_Centroids):
 class _Penalised(_Centroids):
     """Minimise distortion plus the price of broken pairs. Subclasses: `_distortion`."""
 
-    def _distortion(self, X: Matrix, pairs: Any) -> Any:
+    def _distortion(self, X: Matrix, links: Constraints) -> Any:
         raise NotImplementedError
 
-    def _cluster(self, X: Matrix, pairs: Any, rng: np.random.Generator) -> tuple[Array, Array]:
+    def _cluster(self, X: Matrix, links: Constraints, rng: np.random.Generator) -> tuple[Array, Array]:
         found = penalised_kmeans(
-            self._distortion(X, pairs), self.n_clusters, pairs.i, pairs.j, pairs.sign,
+            self._distortion(X, links), self.n_clusters, links,
             n_init=self.n_init, max_iter=self.max_iter, rng=rng,
         )  # fmt: skip
         self.inertia_, self.n_iter_ = found.objective, found.n_iter
@@ -241,10 +231,10 @@ class PCKMeans(_Penalised):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _distortion(self, X: Matrix, pairs: Any) -> Any:
+    def _distortion(self, X: Matrix, links: Constraints) -> Any:
         weight = self.constraint_weight
         weight = float(variances(X)[1].sum()) if weight == "auto" else weight
-        return Euclidean(X, pairs, weight, self.n_clusters)
+        return Euclidean(X, links, weight, self.n_clusters)
 
 
 class HMRFKMeans(_Penalised):
@@ -308,11 +298,11 @@ class HMRFKMeans(_Penalised):
     def _centred(self) -> bool:
         return self.distortion == "euclidean"  # directions are seen from the origin
 
-    def _distortion(self, X: Matrix, pairs: Any) -> Any:
+    def _distortion(self, X: Matrix, links: Constraints) -> Any:
         if self.distortion == "cosine":
-            return Cosine(X, pairs, self.constraint_weight, self.n_clusters)
+            return Cosine(X, links, self.constraint_weight, self.n_clusters)
         return Mahalanobis(
-            X, pairs, self.constraint_weight, self.n_clusters, full=False, shared=True
+            X, links, self.constraint_weight, self.n_clusters, full=False, shared=True
         )
 
     def _learn(
@@ -400,9 +390,9 @@ class MPCKMeans(_Penalised):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _distortion(self, X: Matrix, pairs: Any) -> Any:
+    def _distortion(self, X: Matrix, links: Constraints) -> Any:
         return Mahalanobis(
-            X, pairs, self.constraint_weight, self.n_clusters,
+            X, links, self.constraint_weight, self.n_clusters,
             full=self.metric == "full", shared=self.shared_metric,
         )  # fmt: skip
 

@@ -49,19 +49,6 @@ from linkwise.partition.penalised import Costs
 HALVINGS = 8  # of a step that raised J, before it is given up
 
 
-class Pairs(NamedTuple):
-    """Pairs by row number, each once."""
-
-    i: np.ndarray
-    j: np.ndarray
-    sign: np.ndarray
-    weight: np.ndarray
-
-    def broken(self, labels):
-        """Return which pairs the labels break, bool (m,)."""
-        return (labels[self.i] == labels[self.j]) != (self.sign > 0)
-
-
 class Params(NamedTuple):
     centres: Any  # (k, d)
     A: Any  # (q, d) or (q, d, d), q = k or 1 for all clusters; None: the identity
@@ -87,9 +74,9 @@ def variances(X):
 class Euclidean:
     """Squared distances, and a constant price for a broken pair, Eqs. (1) and (2)."""
 
-    def __init__(self, X, pairs, weight, k):
+    def __init__(self, X, links, weight, k):
         self.X, self.k = X, k
-        self.pair = (weight * pairs.weight * np.where(pairs.sign > 0, 0.5, 1))[:, None]  # Eq. (2)
+        self.pair = (weight * links.weight * np.where(links.sign > 0, 0.5, 1))[:, None]  # Eq. (2)
 
     def start(self):
         return Params(None, None)
@@ -141,17 +128,18 @@ class Mahalanobis:
     Parameters
     ----------
     X : array (n, d); csr_array for a diagonal metric
-    pairs : Pairs
+    links : Constraints on row numbers, each pair once
     weight : float, w
     k : int
     full, shared : bool, matrices or diagonals; one for all clusters or one each
     """
 
-    def __init__(self, X, pairs, weight, k, *, full, shared):
+    def __init__(self, X, links, weight, k, *, full, shared):
         d = X.shape[1]
-        self.X, self.pairs, self.k, self.full, self.shared = X, pairs, k, full, shared
-        self.price = weight * pairs.weight
-        self.Z = X[pairs.i] - X[pairs.j]  # (m, d)
+        self.X, self.k, self.full, self.shared = X, k, full, shared
+        self.i, self.j, self.sign, weights = links.arrays()
+        self.price = weight * weights
+        self.Z = X[self.i] - X[self.j]  # (m, d)
         mean, variance = variances(X)
         self.mean = mean.astype(X.dtype)[None]
         constant = dense(X.max(axis=0)).ravel() == dense(X.min(axis=0)).ravel()
@@ -179,7 +167,7 @@ class Mahalanobis:
         for q, A in enumerate(params.A):
             length = row_norms(apply(self.Z, root(A)), squared=True).astype(np.float64)
             must, cannot = length / 2, np.maximum(self._delta(A)[0] - length, 0)
-            pair[:, q] = self.price * np.where(self.pairs.sign > 0, must, cannot)  # Eqs. (4), (5)
+            pair[:, q] = self.price * np.where(self.sign > 0, must, cannot)  # Eqs. (4), (5)
         point = metric_costs(self.X, params.centres, params.A)
         return Costs(point, pair, sum(self._prior(A) for A in params.A))
 
@@ -202,12 +190,12 @@ class Mahalanobis:
         """Return A of cluster c, or of all for None, by Eq. (8)."""
         rows = slice(None) if c is None else labels == c
         X, own = self.X[rows], labels[rows]
-        i, j, sign, _ = self.pairs
-        broken = self.price * self.pairs.broken(labels)
+        a, b = labels[self.i], labels[self.j]
+        broken = self.price * ((a == b) != (self.sign > 0))
         if c is not None:
-            broken = broken * ((labels[i] == c).astype(float) + (labels[j] == c)) / 2
-        count, outside = X.shape[0] + self.r, broken[sign < 0].sum()
-        S = self._scatter(X, centres, own) + self._gram(self.Z, broken * sign)
+            broken = broken * ((a == c).astype(float) + (b == c)) / 2
+        count, outside = X.shape[0] + self.r, broken[self.sign < 0].sum()
+        S = self._scatter(X, centres, own) + self._gram(self.Z, broken * self.sign)
         S = S + self.r * (np.diag(self.B) if self.full else self.B)
 
         def J(A):  # what of it depends on A
@@ -253,12 +241,12 @@ def cosine_costs(X, centres):
 class Cosine:
     """One less the cosine, Eqs. (9) to (11)."""
 
-    def __init__(self, X, pairs, weight, k):
+    def __init__(self, X, links, weight, k):
         self.U, self.k = normalize(X), k
-        product = self.U[pairs.i] * self.U[pairs.j]
-        cosine = np.asarray(product.sum(axis=1), dtype=np.float64)
-        price = np.where(pairs.sign > 0, (1 - cosine) / 2, 1 + cosine)
-        self.pair = (weight * pairs.weight * price)[:, None]  # Eqs. (10), (11)
+        i, j = links.ends.T
+        cosine = np.asarray((self.U[i] * self.U[j]).sum(axis=1), dtype=np.float64)
+        price = np.where(links.sign > 0, (1 - cosine) / 2, 1 + cosine)
+        self.pair = (weight * links.weight * price)[:, None]  # Eqs. (10), (11)
 
     def start(self):
         return Params(None, None)

@@ -30,7 +30,7 @@ STEPS = 20  # most of them
 AT_REST = 1e-3  # of the spread of the centres
 
 
-class Partition(NamedTuple):
+class KMeansPartition(NamedTuple):
     labels: np.ndarray  # (n,) int
     centres: np.ndarray  # (k, m)
     inertia: float
@@ -170,7 +170,7 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
             "of them, have no more distinct positions; ask for fewer clusters",
             ConvergenceWarning,
         )
-    return Partition(labels, centres, inertia)
+    return KMeansPartition(labels, centres, inertia)
 
 
 def nearest_centre(Z, centres):

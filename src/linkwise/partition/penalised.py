@@ -212,21 +212,21 @@ def _descend(distortion, problem, labels, max_iter):
     return PenalisedPartition(labels, params, history[-1], max_iter, history), False
 
 
-def penalised_kmeans(distortion, k, i, j, sign, *, n_init=10, max_iter=100, rng):
+def penalised_kmeans(distortion, k, links, *, n_init=10, max_iter=100, rng):
     """Return the partition of least J, Eq. (1), among several starts.
 
     Parameters
     ----------
     distortion : Euclidean, Mahalanobis or Cosine
     k : int <= n
-    i, j, sign : int arrays (m,), each pair once
+    links : Constraints on row numbers, each pair once
     n_init : int; the first start is from must-link groups, the others are drawn
     max_iter : int, passes a start
     rng : numpy Generator
     """
     Z = distortion.points(distortion.start())  # (n, d) as the distortion sees them
-    groups = must_groups(Z, np.stack([i, j], axis=1)[sign > 0])
-    problem = constraint_problem(Z.shape[0], groups.of, i, j, sign)
+    groups = must_groups(Z, links.must_link)
+    problem = constraint_problem(Z.shape[0], groups.of, *links.ends.T, links.sign)
     means = groups.means()
     runs = []
     for start in range(n_init):
