@@ -71,7 +71,9 @@ class _Centroids(InductiveClusterer):
         self._names = names
         return labels
 
-    def _cluster(self, X: Matrix, links: Constraints, rng: np.random.Generator) -> tuple[Array, Array]:
+    def _cluster(
+        self, X: Matrix, links: Constraints, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         """Store inertia and passes, and return labels (n,) and centres (k, d)."""
         raise NotImplementedError
 
@@ -154,7 +156,9 @@ class COPKMeans(_Centroids):
         self.on_unknown = on_unknown
         self.random_state = random_state
 
-    def _cluster(self, X: Matrix, links: Constraints, rng: np.random.Generator) -> tuple[Array, Array]:
+    def _cluster(
+        self, X: Matrix, links: Constraints, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         labels, centres, self.inertia_, self.n_iter_ = cop_kmeans(
             X, self.n_clusters, links.must_link, links.cannot_link,
             n_init=self.n_init, max_iter=self.max_iter, rng=rng,
@@ -168,7 +172,9 @@ class _Penalised(_Centroids):
     def _distortion(self, X: Matrix, links: Constraints) -> Any:
         raise NotImplementedError
 
-    def _cluster(self, X: Matrix, links: Constraints, rng: np.random.Generator) -> tuple[Array, Array]:
+    def _cluster(
+        self, X: Matrix, links: Constraints, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         found = penalised_kmeans(
             self._distortion(X, links), self.n_clusters, links,
             n_init=self.n_init, max_iter=self.max_iter, rng=rng,

@@ -225,8 +225,9 @@ def penalised_kmeans(distortion, k, links, *, n_init=10, max_iter=100, rng):
     rng : numpy Generator
     """
     Z = distortion.points(distortion.start())  # (n, d) as the distortion sees them
+    i, j, sign, _ = links.arrays()
     groups = must_groups(Z, links.must_link)
-    problem = constraint_problem(Z.shape[0], groups.of, *links.ends.T, links.sign)
+    problem = constraint_problem(Z.shape[0], groups.of, i, j, sign)
     means = groups.means()
     runs = []
     for start in range(n_init):
