@@ -200,7 +200,7 @@ def test_a_search_that_gave_up_says_so(monkeypatch):
 
 def test_cop_refuses_weights_and_broken_pairs():
     X = np.arange(6.0)[:, None]
-    with pytest.raises(ValueError, match="knows no weights"):
+    with pytest.raises(ValueError, match="does not use weights"):
         COPKMeans(2).fit(X, constraints=Constraints([(0, 1)], must_weight=2))
     with pytest.raises(ValueError, match="on_conflict"):
         COPKMeans(2, on_conflict="keep").fit(X)

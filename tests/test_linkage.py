@@ -194,7 +194,7 @@ def test_a_pair_listed_twice_changes_nothing_and_weights_are_refused(iris):
         for given in (links, links + links)
     )
     assert_array_equal(once, twice)
-    with pytest.raises(ValueError, match="ConstrainedAgglomerative knows no weights"):
+    with pytest.raises(ValueError, match="ConstrainedAgglomerative does not use weights"):
         ConstrainedAgglomerative(3).fit(X, constraints=links.with_weight(2))
 
 

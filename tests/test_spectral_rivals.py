@@ -131,7 +131,7 @@ def test_spectral_learning_follows_its_pairs(normalization, wine):
     model = SpectralLearning(3, normalization=normalization, random_state=0)
     model.fit(X, constraints=links)
     assert kept(model.labels_, links).all >= kept(plain.labels_, links).all
-    with pytest.raises(ValueError, match="knows no weights"):
+    with pytest.raises(ValueError, match="does not use weights"):
         model.fit(X, constraints=links.with_weight(2))
 
 

@@ -13,7 +13,9 @@ from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import ConstraintsLike, looks_like_constraints
 from linkwise.exceptions import ConstraintWarning, warn
 
-DENSE_PRODUCTS = 20_000.0  # flops an entry: some hundreds of products, bound by memory
+# flops for each entry of a dense matrix: a dense fit takes a few hundred products, and they are
+# limited by memory rather than by arithmetic
+DENSE_PRODUCTS = 20_000.0
 
 
 def check_points(estimator: Any, X: Any, *, reset: bool = True, sparse_ok: bool = True) -> Matrix:
@@ -39,19 +41,20 @@ def check_y(y: object) -> None:
 
 
 def check_affinity(W: Matrix, *, square: bool, nonnegative: bool) -> None:
-    """Refuse a precomputed matrix that cannot be one."""
+    """Refuse a precomputed matrix that is not an affinity."""
     if square and W.shape[0] != W.shape[1]:
         raise ValueError(f'"precomputed" needs a square matrix; got X of shape {W.shape}')
     if nonnegative and W.min() < 0:
         raise ValueError(
-            f"an affinity is never negative; X has {W.min():.3g} (cannot-links go into constraints)"
+            f"an affinity must not be negative; X has {W.min():.3g} (pass cannot-links as "
+            "constraints=)"
         )
     if square and abs(W - W.T).max() > 1e-5 * abs(W).max():
-        raise ValueError("the matrix in X is not symmetric; pass (X + X.T) / 2 if that is meant")
+        raise ValueError("the matrix in X is not symmetric; pass (X + X.T) / 2 to symmetrise it")
 
 
 def check_n_clusters(n_clusters: int, n: int) -> None:
-    """Refuse more clusters than points, and True for a number of them."""
+    """Refuse more clusters than points, and True as their number."""
     if isinstance(n_clusters, bool):
         raise ValueError(f"n_clusters={n_clusters}: expected a whole number, such as 3")
     if n_clusters > n:
@@ -61,13 +64,13 @@ def check_n_clusters(n_clusters: int, n: int) -> None:
 
 
 def check_memory(n: int, dtype: DTypeLike, *, copies: int, instead: str) -> None:
-    """Refuse what would not fit: ``copies`` arrays of n x n, products with which take the time."""
+    """Refuse a fit that needs too much memory or time for ``copies`` dense n x n arrays."""
     memory = copies * n * n * np.dtype(dtype).itemsize
     check_cost(n, memory=memory, flops=DENSE_PRODUCTS * n * n, instead=instead)
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return X, rows that are read in blocks, if their shape and dtype will do."""
+    """Return X, rows that are read in blocks, after a check of its shape and dtype."""
     shape, dtype = tuple(X.shape), np.dtype(X.dtype)
     if len(shape) != 2 or shape[1] < 1 or shape[0] < 1 + reset or dtype.kind not in "biuf":
         raise ValueError(
@@ -86,12 +89,12 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def check_no_weights(links: Constraints, method: str) -> None:
-    """Refuse weights where they would be ignored."""
+    """Refuse weights in a method that would ignore them."""
     if np.any(links.weight != 1):
         raise ValueError(
-            f"constraints: {method} knows no weights and a pair has weight "
+            f"constraints: {method} does not use weights, and a pair has weight "
             f"{links.weight[links.weight != 1][0]:g}; give every pair weight 1, "
-            "constraints.with_weight(1), if all are meant alike"
+            "constraints.with_weight(1), if all count the same"
         )
 
 
@@ -104,7 +107,7 @@ class CheckedConstraints(NamedTuple):
 
 
 def known_pairs(constraints: Constraints, sample_id: Any) -> Constraints:
-    """Return the pairs with both ends in sample_id; all of them left out is worth a warning."""
+    """Return the pairs with both ends in sample_id; warn if none is left."""
     if sample_id is None:
         raise ValueError(
             'on_unknown="drop" needs sample_id, one id per row of X, and constraints that name '

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
-INSIDE = {"linkwise", "sklearn", "joblib"}  # packages that stand between a warning and its user
+INSIDE = {"linkwise", "sklearn", "joblib"}  # packages whose lines a warning does not name
 
 
 class InfeasibleConstraints(ValueError):
@@ -29,11 +29,11 @@ class InfeasibleConstraints(ValueError):
 
 
 class ConstraintWarning(UserWarning):
-    """Something happened to constraints that the user should know of."""
+    """Constraints were changed, dropped or not used."""
 
 
 class ConvergenceWarning(UserWarning):
-    """An iteration ended before it reached its tolerance."""
+    """An iteration ended before it converged, or found fewer clusters than requested."""
 
 
 class MissingExtra(ImportError):

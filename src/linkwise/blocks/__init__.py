@@ -1,7 +1,7 @@
-"""Rows in blocks: where they come from, who works on them, what they may cost.
+"""Rows in blocks: sources of rows, executors, and limits on memory and time.
 
-Knows nothing of clustering. Points may lie in memory, in a file or behind any object with a shape
-and row slicing; everything that runs over all rows does so block by block, through an executor.
+This room has nothing to do with clustering. Points may be in memory, in a file or behind any object
+with a shape and row slicing. Work over all rows is done block by block, by an executor.
 """
 
 from linkwise.blocks.cost import limits

@@ -1,8 +1,8 @@
-"""What a fit may cost.
+"""Limits on the memory and time of a fit.
 
-Before long work starts, its memory and time are estimated. Beyond the limit it is refused, with
-the estimate and what to do instead. The limit on memory is a share of the machine's unless
-another is set; time has none unless one is set.
+Memory and time are estimated before long work starts. Work beyond a limit is refused, with the
+estimate and an alternative. The default limit on memory is a share of the machine's; time has no
+default limit.
 """
 
 import os
@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwise.blocks.progress import duration
 
-MEMORY_SHARE = 0.7  # of the machine's memory that a fit may plan to use
+MEMORY_SHARE = 0.7  # of the machine's memory for a fit; the points and other programs need the rest
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
 
@@ -48,7 +48,7 @@ def parse_size(size: float | str) -> float:
 
 @contextmanager
 def limits(memory: float | str | None = None, seconds: float | None = None) -> Iterator[None]:
-    """Set what a fit may cost inside a with statement.
+    """Set limits on the memory and time of a fit, inside a with statement.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def limits(memory: float | str | None = None, seconds: float | None = None) -> I
 
 
 def machine_memory() -> int | None:
-    """Return the machine's memory in bytes, or None where it does not say (Windows)."""
+    """Return the machine's memory in bytes, or None where it is unknown (Windows)."""
     if not hasattr(os, "sysconf"):
         return None
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -83,7 +83,7 @@ def machine_memory() -> int | None:
 
 @cache
 def product_rate() -> float:
-    """Return the flops a second of a matrix product in single precision, measured once."""
+    """Return the flops per second of a matrix product in single precision, measured once."""
     A = np.ones((512, 512), dtype=np.float32)
     A @ A
     started = time.perf_counter()
@@ -112,8 +112,8 @@ def check_cost(n: int, *, memory: float, flops: float = 0.0, instead: str) -> No
     ----------
     n : int, the number of rows
     memory : number of bytes at the peak, without the points themselves
-    flops : number of operations; products run at the machine's rate, all else slower
-    instead : str, what to do
+    flops : number of operations of matrix products
+    instead : str, what to do instead
     """
     limit = _current.get() or Limits()
     have = machine_memory()

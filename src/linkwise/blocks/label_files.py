@@ -1,4 +1,4 @@
-"""Labels on their way to a file: whole, or not at all."""
+"""Labels in a file that is written completely or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +12,10 @@ from linkwise._typing import FilePath, Integers
 
 @contextmanager
 def new_labels(path: FilePath | None, n: int) -> Iterator[Integers | None]:
-    """Yield an int array (n,) that becomes the .npy file ``path`` if nothing goes wrong.
+    """Yield an int array (n,) that becomes the .npy file ``path`` if no error occurs.
 
-    Until then it is a file beside it, which an error removes. None yields None.
+    Until then it is a temporary file in the same folder, which an error removes. If ``path`` is
+    None, None is yielded.
     """
     if path is None:
         yield None

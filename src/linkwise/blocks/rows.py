@@ -1,4 +1,4 @@
-"""Where rows come from.
+"""Sources of rows.
 
 Rows are anything with ``shape`` (n, d), ``dtype`` and row slicing: an array, a csr_array, a
 memory-mapped file, a data set in HDF5 or Zarr, rows computed when asked for. Blocks of them are
@@ -19,9 +19,9 @@ from scipy import sparse
 from linkwise._typing import Array
 from linkwise.blocks.executors import run_blocks
 
-BLOCK_BYTES = 8 << 20  # of points in a block: small beside memory, large beside a call
-MOST_ROWS = 1 << 16
-SCATTERED = 2048  # rows read at a time from places all over a file: each brings pages around it
+BLOCK_BYTES = 8 << 20  # of points in a block: far less than memory, enough to outweigh a call
+MOST_ROWS = 1 << 16  # in a block, so that results with more columns than the points stay small
+SCATTERED = 2048  # scattered rows of a file to read at a time: each loads the pages around it
 
 
 def open_rows(X: Any) -> Any:
@@ -40,7 +40,7 @@ def open_rows(X: Any) -> Any:
 
 
 def is_external(X: Any) -> bool:
-    """Tell whether X are rows that need not fit in memory: not an array, a list or a table."""
+    """Tell whether the rows of X may exceed memory: X is no array, list or table."""
     if isinstance(X, np.memmap):
         return True
     if isinstance(X, np.ndarray | ComputedRows) or sparse.issparse(X) or hasattr(X, "iloc"):
@@ -60,9 +60,9 @@ def row_blocks(n: int, width: int, itemsize: int = 4) -> list[slice]:
 
 
 def _give_back(X: Any, rows: Array | None = None) -> None:
-    """Forget the pages of some rows of a memory-mapped file, a slice of X, or of all.
+    """Release the pages of some rows of a memory-mapped file, a slice of X, or of all rows.
 
-    They are read again when needed. A private map would lose what was written to it.
+    They are read again when needed. A private map is left alone: it would lose its changes.
     """
     base = getattr(X, "_mmap", None)
     if base is None or getattr(X, "mode", "c") == "c" or not hasattr(mmap, "MADV_DONTNEED"):
@@ -77,7 +77,7 @@ def _give_back(X: Any, rows: Array | None = None) -> None:
 
 
 def read_block(X: Any, part: slice, dtype: DTypeLike | None = None) -> Any:
-    """Return the rows of a slice as an array of its own; sparse rows stay sparse."""
+    """Return the rows of a slice as a new array; sparse rows stay sparse."""
     rows = X[part]
     if sparse.issparse(rows):
         return rows if dtype is None else rows.astype(dtype)
@@ -115,9 +115,10 @@ def take_rows(X: Any, rows: ArrayLike, dtype: DTypeLike | None = None) -> Any:
 
 
 class ComputedRows:
-    """Rows that are computed when asked for; ``np.asarray`` computes them all.
+    """Rows that are computed when they are read; ``np.asarray`` computes them all.
 
-    Subclasses give ``shape``, ``dtype`` and ``__getitem__`` of slices and of lists of rows.
+    Subclasses set ``shape`` and ``dtype`` and implement ``__getitem__`` for slices and for lists of
+    rows.
     """
 
     ndim = 2

@@ -1,7 +1,14 @@
-"""What the user knows: which points belong together, and which do not.
+"""Constraints: pairs of points that belong together, or do not.
 
-pairs (Constraints), closure (what they imply), conflicts (what cannot hold),
-sampling (pairs drawn from labels), io (files), convert (anything else).
+pairs           Constraints, the one type for pairs
+closure         the pairs that given pairs imply
+conflicts       the smallest set of pairs that cannot all hold
+sampling        pairs drawn from labels
+partial_labels  pairs from partial labels, chunks and groups
+pair_tables     pairs from tables and signed matrices
+io              pairs in files
+convert         other forms in which users write constraints
+ids             ids of points
 """
 
 from linkwise.constraints.closure import Closure

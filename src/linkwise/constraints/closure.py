@@ -1,10 +1,10 @@
-"""What pairs imply: the transitive closure of must-links and cannot-links.
+"""The transitive closure of must-links and cannot-links.
 
     (1)  a ~ b            if a chain of must-links joins a and b
     (2)  a is not with b  if a cannot-link joins some a' ~ a and some b' ~ b
 
 (1) are the connected components of the must-links, and (2) is a set of pairs
-of components, so the closure of m pairs costs O(m) memory and O(m log m) time
+of components. So the closure of m pairs takes O(m) memory and O(m log m) time,
 however many pairs it implies. Pairs are codes 0..n-1.
 """
 
@@ -45,11 +45,11 @@ def component_pairs(component: Array, cannot: Array) -> Array:
 
 
 class Closure(NamedTuple):
-    """What a set of pairs implies.
+    """The pairs that a set of pairs implies.
 
     Attributes
     ----------
-    ids : array (u,), the ids some pair with weight > 0 speaks of, ascending
+    ids : array (u,), the ids that occur in a pair of weight > 0, ascending
     component : int array (u,), the must-link component 0..c-1 of each id
     cannot : int array (r, 2), the pairs of components that must be apart
     """
@@ -59,7 +59,7 @@ class Closure(NamedTuple):
     cannot: Array
 
     def relation(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int8]:
-        """Return +1 where a and b must be together, -1 where they cannot, 0 where nothing is said.
+        """Return +1 where a and b must be together, -1 where they cannot, 0 if unknown.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Closure(NamedTuple):
 
         Returns
         -------
-        int8 array of their common shape; ids that no pair speaks of give 0
+        int8 array of their common shape; 0 for ids that occur in no pair
         """
         a, b = np.broadcast_arrays(self._codes(a, "a"), self._codes(b, "b"))
         component = np.r_[self.component, -1]  # an unknown id has code -1: the last
@@ -91,8 +91,8 @@ class Closure(NamedTuple):
     def constraints(self, max_pairs: int = MAX_PAIRS) -> "Constraints":
         """Return every implied pair as Constraints of weight 1.
 
-        The count grows with the square of the components; above max_pairs the
-        call is refused before any pair is made.
+        The number of pairs grows with the square of the component sizes. More than
+        max_pairs are refused before any pair is made.
         """
         from linkwise.constraints.pairs import Constraints
 

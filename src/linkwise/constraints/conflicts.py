@@ -9,14 +9,15 @@ Three kinds of contradiction, each a question of shortest paths or cliques:
                            each point v is two, v and v + n, a must-link joins
                            points of one sheet and a cannot-link crosses, such a
                            cycle through v is a path from v to v + n
-  k clusters               k + 1 must-link components pairwise kept apart, looked
-                           for greedily (whether k clusters suffice is graph
-                           colouring: None is no proof that they do)
+  k clusters               k + 1 must-link components with cannot-links between
+                           all of them, searched greedily (whether k clusters
+                           suffice is graph colouring: None does not prove it)
 
-Whether there is a contradiction of the first two kinds costs O(m) and is exact.
-The smallest is found by two-sided breadth-first searches, each cut off at the
-best so far, and is exact unless their work passes BUDGET; then it is the best
-found. Pairs are codes 0..n-1; what comes back are positions in the list of pairs.
+Contradictions of the first two kinds are detected exactly, in O(m) time. The
+smallest is found by two-sided breadth-first searches, each limited to the
+length of the best so far. It is exact unless the searches exceed BUDGET; then
+it is the best found. Pairs are codes 0..n-1, results are positions in the list
+of pairs.
 """
 
 from collections import Counter
@@ -30,7 +31,7 @@ from linkwise.constraints.closure import component_pairs, components
 if TYPE_CHECKING:
     from linkwise.constraints.pairs import Constraints
 
-BUDGET = 2_000_000  # edges looked at, a second or two
+BUDGET = 2_000_000  # edges to visit, a second or two: an error message must not take longer
 
 
 class Graph(NamedTuple):
@@ -51,7 +52,7 @@ def adjacency(n: int, ends: Array) -> Graph:
 
 
 def shortest_path(graph: Graph, a: int, b: int, limit: float) -> tuple[list[int] | None, int]:
-    """Return (edges of a shortest path a..b with at most limit edges, or None; edges looked at)."""
+    """Return (edges of a shortest path a..b with at most limit edges, or None; edges visited)."""
     start, neighbour, edge = graph
     before = {a: (-1, -1)}, {b: (-1, -1)}  # point -> (the point before it, by which edge)
     fronts = [[a], [b]]
@@ -184,7 +185,7 @@ def clique_conflict(
 
 def greedy_clique(edges: Array, size: int, budget: int) -> list[int] | None:
     """Return the points of a clique of the given size, or None if greedy search finds none."""
-    for _ in range(50):  # a member has size - 1 neighbours; a few rounds of peeling do most
+    for _ in range(50):  # members have size - 1 neighbours; a few rounds remove most others
         degree = np.bincount(edges.ravel(), minlength=1)
         keep = (degree[edges] >= size - 1).all(axis=1)
         if keep.all():
@@ -197,7 +198,7 @@ def greedy_clique(edges: Array, size: int, budget: int) -> list[int] | None:
     for v in sorted(near, key=lambda v: -len(near[v])):
         clique, candidates = [v], near[v]
         while len(clique) < size <= len(clique) + len(candidates) and budget > 0:
-            few = len(candidates) <= 200  # then it is cheap to look one step ahead
+            few = len(candidates) <= 200  # then looking one step ahead is cheap
             inside = {u: len(near[u] & candidates) if few else len(near[u]) for u in candidates}
             u = max(inside, key=lambda u: inside[u])
             clique.append(u)

@@ -21,7 +21,7 @@ PARTS = {"must_link", "cannot_link", "must_weight", "cannot_weight"}
 
 
 def as_constraints(constraints: ConstraintsLike) -> Constraints:
-    """Return a Constraints object from anything that plainly says the same.
+    """Return a Constraints object from any other form of constraints.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Names of points: integers or strings, never floats, never both.
+"""Ids of points: integers or strings, never floats, never both.
 
-Every id that enters the library passes here. Inside, ids are an int64 array or
-an object array of str, and pairs are codes 0..u-1 into the u distinct ids.
+Every id that a user passes is checked here. Inside the library, ids are an int64
+array or an object array of str, and pairs are codes 0..u-1 into the u distinct ids.
 
 `at(i)` in the signatures below names the i-th entry in an error message, for
 example "must_link[3]" or "links.csv, line 4".
@@ -24,8 +24,8 @@ At: TypeAlias = Callable[[int], str]
 def as_array(values: Any, name: str) -> Array:
     """Return values as an array in which every element keeps its own type.
 
-    NumPy would turn the list [(1, "a")] into strings and [(True, 2)] into
-    integers without a word; lists therefore become object arrays.
+    NumPy would silently turn the list [(1, "a")] into strings and [(True, 2)]
+    into integers; lists therefore become object arrays.
     """
     iterable = hasattr(values, "__iter__") or hasattr(values, "__array__")
     if isinstance(values, str | bytes) or not iterable:
@@ -58,7 +58,7 @@ def as_ids(values: Array, at: At) -> Array:
 
 
 def _from_numbers(values: Array, at: At) -> Array:
-    # Integers from 2^53 on are not all floats: such an id may be another one rounded.
+    # Not all integers from 2^53 on are floats: such an id may be the rounding of another.
     limit = 2**53 if values.dtype.kind == "f" else 2**63 - 1
     with np.errstate(invalid="ignore"):
         bad = ~((values == np.trunc(values)) & (abs(values) <= limit))

@@ -1,14 +1,14 @@
 """Pairs in files: csv, tsv and json lines.
 
-csv    a header with id_a, id_b, kind and, if wanted, weight, in any order; other
+csv    a header with id_a, id_b, kind and optionally weight, in any order; other
        columns are ignored. A file without header has three or four columns in
        that order. Ids become integers if all of them are written like integers
        (7, not 007), else strings.
 jsonl  one object per line, {"a": 3, "b": 8, "kind": "must", "weight": 1}; ids
        keep their type. An empty file is no pairs.
 
-A bad line is an error that names it. Files are UTF-8, and are written beside
-their place and then moved there, so that a reader never sees half of one.
+An error names the line that is wrong. Files are UTF-8. They are written to a
+temporary file and then renamed, so that a reader never sees an incomplete file.
 """
 
 import csv
@@ -37,12 +37,12 @@ from linkwise.constraints.pair_tables import (
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 DELIMITER = {"csv": ",", "tsv": "\t"}
 INTEGER = re.compile(r"\s*(0|-?[1-9][0-9]{0,18})\s*")
-BATCH = 10_000  # lines of json read at once
-EXPECTED = "id_a, id_b, kind and, if wanted, weight"
+BATCH = 10_000  # lines of json to parse in one call, which is several times faster than one by one
+EXPECTED = "id_a, id_b, kind and optionally weight"
 
 
 def file_format(path: Any, format: str | None = None) -> str:
-    """Return "csv", "tsv" or "jsonl", as told or by the file's suffix."""
+    """Return "csv", "tsv" or "jsonl": the given format, or the one of the file's suffix."""
     if format is None:
         name = (
             getattr(path, "name", "") if hasattr(path, "read") or hasattr(path, "write") else path
@@ -71,7 +71,7 @@ def plain_file(path: FilePath) -> Path:
 
 
 def read_text(path: Any) -> str:
-    """Return what a path or an open file holds, as text without byte order mark."""
+    """Return the text of a path or an open file, without byte order mark."""
     raw = path.read() if hasattr(path, "read") else plain_file(path).read_bytes()
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw

@@ -24,7 +24,7 @@ COLUMNS["weight"] = ("weight",)
 
 
 def kind_of(value: Any) -> int:
-    """Return +1 or -1 for one way to write a kind, else 0."""
+    """Return +1 or -1 for a way to write a kind, 0 for anything else."""
     if isinstance(value, str):
         return KINDS.get(value.strip().lower(), 0)
     if isinstance(value, bool | np.bool_):
@@ -41,7 +41,7 @@ def as_signs(values: Array, at: At) -> NDArray[np.int8]:
         sign = np.where(values == 1, 1, np.where(values == -1, -1, 0))
     else:
         flat = values.tolist()
-        # One reading per distinct way of writing; the type tells True from 1.
+        # Each distinct spelling is read once; the type distinguishes True from 1.
         known = {key: kind_of(key[1]) for key in set(zip(map(type, flat), flat, strict=True))}
         sign = np.array([known[key] for key in zip(map(type, flat), flat, strict=True)], dtype=int)
     if (sign == 0).any():
@@ -71,7 +71,7 @@ def as_weights(values: Any, m: int, at: At) -> NDArray[np.float64]:
         i = bad[0]
         raise ValueError(
             f"{at(i)}: weight must be finite and >= 0, got {weight[i]}; "
-            "the kind says must or cannot, the weight how surely"
+            "the kind is must or cannot, the weight its strength"
         )
     return weight
 
@@ -118,7 +118,7 @@ def place_columns(names: Sequence[object]) -> Places:
         return {"a": 0, "b": 1, "kind": 2, "weight": 3 if len(names) == 4 else None}
     raise ValueError(
         f"table has the columns {list(names)}, without {', '.join(missing)}; "
-        "expected id_a, id_b, kind and, if wanted, weight"
+        "expected id_a, id_b, kind and optionally weight"
     )
 
 
@@ -148,7 +148,7 @@ def read_table(table: Any) -> PairColumns:
 def read_matrix(Q: Any) -> PairColumns:
     """Return (ends, sign, weight) from a signed matrix, q_ij = sign * weight.
 
-    The pairs stand in one triangle, or alike in both.
+    The pairs are in one triangle, or equal in both.
     """
     Q = Q if sparse.issparse(Q) else np.asarray(Q)
     if Q.ndim != 2 or Q.shape[0] != Q.shape[1]:
@@ -176,7 +176,7 @@ def read_matrix(Q: Any) -> PairColumns:
         p = unequal[0]
         raise ValueError(
             f"Q is not symmetric: ({a[p]}, {b[p]}) has {q[p - 1]} in one triangle and {q[p]} in "
-            "the other; fill one triangle, or both alike"
+            "the other; fill one triangle, or make both equal"
         )
     a, b, q = a[~again], b[~again], q[~again]
     return np.stack([a, b], axis=1), np.sign(q).astype(np.int8), abs(q)

@@ -1,4 +1,4 @@
-"""What the user knows: pairs of points that belong together, or do not."""
+"""Constraints: pairs of points that belong together, or do not."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
@@ -32,12 +32,13 @@ from linkwise.constraints.ids import (
 )
 from linkwise.exceptions import InfeasibleConstraints
 
-SOURCES = ("given", "answer", "hand", "import")  # by a caller, to a question, a correction, a table
+# passed by a caller, answer to a question, correction by hand, imported table
+SOURCES = ("given", "answer", "hand", "import")
 SOURCE_DTYPE = np.array(SOURCES).dtype
 
 
 class Pair(NamedTuple):
-    """One answer: a and b belong together (sign +1) or do not (sign -1)."""
+    """One constraint: a and b belong together (sign +1) or do not (sign -1)."""
 
     a: Any
     b: Any
@@ -48,15 +49,15 @@ class Pair(NamedTuple):
 class Constraints:
     """Must-links and cannot-links between points.
 
-    Ids are integers or strings, one kind throughout. Without `sample_id` in a
-    later `fit` they are row numbers. An object never changes, and is not
-    array-like: nothing that slices rows will slice it by mistake.
+    Ids are integers or strings, all of one kind. Without `sample_id` in a later
+    `fit` they are row numbers. Constraints are immutable and not array-like, so
+    code that slices rows never slices them by mistake.
 
     Parameters
     ----------
     must_link, cannot_link : pairs of ids, anything of shape (m, 2)
     must_weight, cannot_weight : float or (m,), >= 0, default 1
-        How sure each answer is, for soft methods. A pair of weight 0 says nothing.
+        How certain each pair is, for soft methods. A pair of weight 0 has no effect.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class Constraints:
     event: NDArray[np.int64]
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Constraints never change: {name!r} cannot be set; make a new object")
+        raise AttributeError(f"Constraints are immutable: cannot set {name!r}; make a new object")
 
     def __init__(
         self,
@@ -174,8 +175,8 @@ class Constraints:
     def from_matrix(cls, Q: ArrayLike) -> Self:
         """Return constraints from a signed (n, n) matrix, dense or sparse.
 
-        The sign of q_ij is the kind and abs(q_ij) the weight of the pair (i, j),
-        given in one triangle or alike in both; zero says nothing.
+        The sign of q_ij is the kind and abs(q_ij) the weight of the pair (i, j), in
+        one triangle or equal in both. Zero is no pair.
         """
         return cls._of(*pair_tables.read_matrix(Q))
 
@@ -188,7 +189,7 @@ class Constraints:
         pairs: Listing = "all",
         sample_id: ArrayLike | None = None,
     ) -> Self:
-        """Return constraints that say what partial labels say.
+        """Return the constraints that partial labels imply.
 
         Parameters
         ----------
@@ -210,7 +211,7 @@ class Constraints:
         pairs: Listing = "all",
         sample_id: ArrayLike | None = None,
     ) -> Self:
-        """Return must-links between rows of the same chunk, and nothing between chunks."""
+        """Return must-links between the rows of each chunk, and no pairs between chunks."""
         code = partial_labels.class_codes(chunk, unknown, "chunk")
         ends = partial_labels.chunk_pairs(code, pairs)
         return cls._of(_named(ends, sample_id, len(code)), np.ones(len(ends)))
@@ -219,9 +220,9 @@ class Constraints:
     def from_groups(
         cls, group: ArrayLike, *, unknown: object = -1, sample_id: ArrayLike | None = None
     ) -> Self:
-        """Return cannot-links between all rows of the same group: no two may be together."""
+        """Return cannot-links between all rows of each group: no two may be together."""
         code = partial_labels.class_codes(group, unknown, "group")
-        remedy = "no shorter list says the same; leave large groups out (mark them unknown)"
+        remedy = "there is no shorter list; leave large groups out (mark them unknown)"
         ends = partial_labels.all_within(code, remedy=remedy)
         return cls._of(_named(ends, sample_id, len(code)), -np.ones(len(ends)))
 
@@ -269,7 +270,7 @@ class Constraints:
         return self.n_pairs > 0
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both hold the same pairs, in any order and either way round."""
+        """Tell whether both have the same pairs, in any order and either direction."""
         if not isinstance(other, Constraints):
             return NotImplemented
         mine, theirs = self._sorted(), other._sorted()
@@ -331,7 +332,7 @@ class Constraints:
 
     @property
     def touched(self) -> Array:
-        """The ids that occur in some pair, ascending."""
+        """The ids that occur in a pair, ascending."""
         return self.ids
 
     @property
@@ -372,8 +373,8 @@ class Constraints:
 
         Raises
         ------
-        ValueError, if a pair names no row. Pairs that reach outside the data are
-        left out on request only: `constraints.restrict(sample_id)`.
+        ValueError, if a pair names no row. `constraints.restrict(sample_id)` leaves
+        out pairs with an end outside the data.
         """
         if sample_id is not None:
             row = lookup(self.ids, as_sample_id(sample_id, n))
@@ -429,13 +430,13 @@ class Constraints:
         return self.from_columns(self.ids, self.pairs, self.sign, self.weight, source, event)
 
     def active(self) -> Self:
-        """Return the pairs of weight > 0; the others say nothing."""
+        """Return the pairs of weight > 0; others have no effect."""
         return self.select(self.weight > 0)
 
     def merged(self) -> Self:
         """Return each pair and kind once, weights added, ends ascending, pairs sorted.
 
-        A pair said more than once has the source and the event of the first time.
+        A repeated pair has the source and the event of its first occurrence.
         """
         low, high = np.sort(self.pairs, axis=1).T
         rows, first, which = np.unique(
@@ -462,7 +463,7 @@ class Constraints:
         return (weight > 0) & ((labels[a] == labels[b]) != (sign > 0))
 
     def closure(self) -> closure.Closure:
-        """Return what the pairs of weight > 0 imply; contradictions raise InfeasibleConstraints.
+        """Return the Closure of the pairs of weight > 0; a conflict raises InfeasibleConstraints.
 
         Examples
         --------
@@ -479,9 +480,9 @@ class Constraints:
     def conflict(self, n_clusters: int | None = None) -> Self | None:
         """Return a smallest set of pairs found that cannot all hold, or None.
 
-        Without n_clusters, None means that all pairs can hold together, given
-        enough clusters. With n_clusters = 1 or 2 it means that they can hold in
-        so many; with more, only that no contradiction was found.
+        Without n_clusters, None means that all pairs can hold with enough
+        clusters. With n_clusters = 1 or 2 it means that they can hold in that many
+        clusters; with more, only that no contradiction was found.
         """
         if n_clusters is not None and n_clusters != int(n_clusters):
             raise ValueError(f"n_clusters must be a whole number; got {n_clusters!r}")
@@ -510,7 +511,7 @@ class Constraints:
         raise InfeasibleConstraints(message, conflict)
 
     def drop_conflicts(self) -> tuple[Self, Self]:
-        """Return (kept, dropped): dropped are the cannot-links that the must-links contradict."""
+        """Return (kept, dropped); dropped has the cannot-links that must-links contradict."""
         live = np.flatnonzero(self.weight > 0)
         dropped = np.zeros(self.n_pairs, dtype=bool)
         dropped[live] = conflicts.contradicted(len(self.ids), self.pairs[live], self.sign[live])

@@ -1,8 +1,8 @@
 """Turn labels, chunks and groups into pairs of rows.
 
-A code per row says which class it is of, -1 that nobody knows. All functions
-return rows (m, 2), vectorised: the cost is the number of pairs, and more than
-MAX_PAIRS are refused, with the count, before any is made.
+Each row has a code, the number of its class, or -1 if the class is unknown. All
+functions return rows (m, 2) in time proportional to the number of pairs. More
+than MAX_PAIRS are refused, with the count, before any pair is made.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from linkwise._typing import Array
 from linkwise.constraints.ids import as_array
 
-MAX_PAIRS = 5_000_000
+MAX_PAIRS = 5_000_000  # about 300 MB as Constraints; more are rarely intended
 
 
 def check_count(count: int, remedy: str, limit: int = MAX_PAIRS) -> None:
@@ -87,20 +87,20 @@ def all_between(code: Array, classes: Array, *, remedy: str, limit: int = MAX_PA
 
 
 def chains(code: Array) -> Array:
-    """Return a chain through each class: as few pairs as say that it is one class."""
+    """Return a chain through each class, the fewest pairs that join it."""
     rows, _ = by_class(code)
     pairs = np.stack([rows[:-1], rows[1:]], axis=1)
     return pairs[code[pairs[:, 0]] == code[pairs[:, 1]]]
 
 
 def check_choice(pairs: str) -> None:
-    """Refuse a way of listing pairs that does not exist."""
+    """Refuse an unknown value of ``pairs``."""
     if pairs not in ("all", "spanning"):
         raise ValueError(f"pairs must be 'all' or 'spanning', got {pairs!r}")
 
 
 def label_pairs(code: Array, pairs: str) -> tuple[Array, Array]:
-    """Return (rows (m, 2), sign (m,)) that say what a partial labelling says."""
+    """Return (rows (m, 2), sign (m,)) of the pairs that a partial labelling implies."""
     check_choice(pairs)
     if pairs == "all":
         known = np.where(code >= 0, 0, -1)
@@ -111,13 +111,13 @@ def label_pairs(code: Array, pairs: str) -> tuple[Array, Array]:
         first = np.flatnonzero(code >= 0)[first]  # one row of each class
         one_each = np.full(len(code), -1)
         one_each[first] = 0
-        remedy = "so many classes are better told by chunks: Constraints.from_chunks"
+        remedy = "for so many classes use chunks: Constraints.from_chunks"
         ends = np.concatenate([chains(code), all_within(one_each, remedy=remedy)])
     return ends, np.where(code[ends[:, 0]] == code[ends[:, 1]], 1, -1)
 
 
 def chunk_pairs(code: Array, pairs: str) -> Array:
-    """Return the must-linked rows (m, 2) that say which rows form a chunk."""
+    """Return must-linked rows (m, 2) that join each chunk."""
     check_choice(pairs)
     if pairs == "spanning":
         return chains(code)

@@ -1,4 +1,4 @@
-"""Draw pairs from known labels, as a simulated person would answer them.
+"""Draw pairs from known labels, with simulated answers.
 
 uniform    distinct pairs {i, j}, each set of n_pairs of them equally likely
 balanced   the k + k (k - 1) / 2 cells "two of class c" and "one of class c, one
@@ -39,7 +39,7 @@ def draw_distinct(total: int, size: int, rng: np.random.Generator) -> Array:
 def pair_of(t: Array) -> tuple[Array, Array]:
     """Return (i, j), i < j, with t = j (j - 1) / 2 + i; integer arrays."""
     j = ((1 + np.sqrt(1 + 8 * t.astype(np.float64))) / 2).astype(np.int64)
-    j -= j * (j - 1) // 2 > t  # the square root is rounded
+    j -= j * (j - 1) // 2 > t  # correct the rounding of the square root
     j += j * (j + 1) // 2 <= t
     return t - j * (j - 1) // 2, j
 

@@ -1,4 +1,4 @@
-"""Room 8: scikit-learn estimators, thin."""
+"""The methods as scikit-learn estimators. Each is a thin class over functions of other rooms."""
 
 from linkwise.estimators.agglomerative import ConstrainedAgglomerative
 from linkwise.estimators.ccskl import CCSKL

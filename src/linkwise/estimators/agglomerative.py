@@ -16,29 +16,29 @@ from linkwise.partition.agglomerative import Witness, agglomerate
 from linkwise.partition.hard import cop_kmeans
 from linkwise.partition.k_means import by_appearance, canonical_order
 
-STARTS = 3  # of the k-means that finds a first way to keep all pairs
+STARTS = 3  # of the k-means that proves feasibility: the quality of its partition hardly matters
 
 
 class ConstrainedAgglomerative(ConstrainedClusterer):
     """Hierarchical clustering that keeps all constraints (Davidson & Ravi 2005).
 
-    Must-linked points are joined first; then the two nearest clusters merge, again and again,
-    never across a cannot-link. The number of clusters is the one asked for or the fit is refused
-    with the reason: merges that would lead into a dead end, where more clusters are left than
-    asked for and all are pairwise apart, are not made.
+    Must-linked points are joined first. Then the two nearest clusters are merged repeatedly, never
+    across a cannot-link. Merges that would lead into a dead end are not made: a dead end has more
+    clusters than requested, and cannot-links between all of them. So the number of clusters is
+    the requested one, or the fit is refused with the reason.
 
-    Without constraints it is scikit-learn's AgglomerativeClustering. Needs all distances:
-    n_samples^2 memory; refused with an estimate when they do not fit.
+    Without constraints it is scikit-learn's AgglomerativeClustering. It needs all distances,
+    n_samples^2 memory; a fit that does not fit in memory is refused with an estimate.
 
     Parameters
     ----------
     n_clusters : int
     linkage : {"ward", "average", "complete", "single"}
-        Distance of two clusters: growth of the variance, or mean, largest or smallest distance
-        of their points.
+        Distance of two clusters: the growth of the variance, or the mean, largest or smallest
+        distance of their points.
     distance_threshold : float or None
         Merge only below this distance. Merging ends at n_clusters or at the threshold, whichever
-        comes first, or where cannot-links leave nothing to merge: pass n_clusters=1 for the
+        comes first, or when cannot-links prevent all further merges: pass n_clusters=1 for the
         threshold alone. None: n_clusters exactly.
     on_conflict : {"raise", "drop", "keep"}
         What to do when must-links and cannot-links contradict each other: raise
@@ -54,16 +54,17 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     labels_ : int array (n_samples,)
     n_clusters_ : int
     children_ : int array (n_samples - n_clusters_, 2)
-        What was merged: rows of X, or n_samples + t for the outcome of merge t. Must-links come
+        The merged pairs: rows of X, or n_samples + t for the result of merge t. Must-links come
         first.
     distances_ : array (n_samples - n_clusters_,), of the merges, 0 for must-links; never falling
-    violations_ : list of Pair, the constraints not kept: empty but for on_conflict="keep"
+    violations_ : list of Pair, the constraints not kept: empty unless on_conflict="keep"
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
-    Every constraint is kept, so weights would say nothing and are refused. Equal distances are
-    settled by the coordinates of the points and not by their order (by order if X is sparse).
+    Every constraint is kept, so weights would have no effect and are refused. Ties between equal
+    distances are broken by the coordinates of the points, not by their order (by order if X is
+    sparse).
 
     Examples
     --------
@@ -83,7 +84,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         "on_unknown": ConstrainedClusterer._parameter_constraints["on_unknown"],
     }
     traits = Traits(hard=True, weights=False, new_points=False, rows=10_000)
-    random_state = 0  # fit asks for one; only the search for a first colouring draws
+    random_state = 0  # used by fit; only the search for a first colouring draws random numbers
 
     n_clusters_: int
     children_: Integers
@@ -120,10 +121,10 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         order = np.arange(n) if sparse.issparse(X) else canonical_order(X)
         rank, X = np.argsort(order), X[order]
         if not sparse.issparse(X):
-            X = X - X.mean(axis=0)  # far from the origin distances lose digits
+            X = X - X.mean(axis=0)  # distances lose digits far from the origin
         must, cannot = rank[links.must_link], rank[links.cannot_link]
         group = components(n, must)
-        cannot = cannot[group[cannot[:, 0]] != group[cannot[:, 1]]]  # the others cannot be kept
+        cannot = cannot[group[cannot[:, 0]] != group[cannot[:, 1]]]  # others contradict
         edges = component_pairs(group, cannot)
         first = np.unique(group, return_index=True)[1]
         if k > len(first):

@@ -61,18 +61,18 @@ def match_rows(X: Matrix, queries: Matrix) -> Integers:
 
 
 class Traits(NamedTuple):
-    """What a method supports; `linkwise methods` makes its table of these."""
+    """What a method supports; `linkwise methods` builds its table from it."""
 
     constrained: bool = True  # uses constraints at all
     hard: bool = False  # all constraints kept, or InfeasibleConstraints
     weights: bool = True  # weights of pairs count (otherwise they are refused)
     new_points: bool = True  # has predict or transform
     sparse: bool = True  # takes sparse points as they are
-    rows: int = 100_000  # points it is good for on a laptop
+    rows: int = 100_000  # number of points that a laptop can cluster with it
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
-    """A clusterer that takes constraints. Subclasses give `_learn`."""
+    """A clusterer that takes constraints. Subclasses implement `_learn`."""
 
     traits = Traits()
 
@@ -169,7 +169,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         checked = check_constraints(
             constraints, n, sample_id, on_conflict=self.on_conflict, on_unknown=self.on_unknown
         )
-        if self.traits.hard and self._must_fit():  # here, where pairs have the user's ids
+        if self.traits.hard and self._must_fit():  # here, because pairs have the user's ids
             checked.by_id.drop_conflicts()[0].check(self.n_clusters)
         if not self.traits.weights:
             check_no_weights(checked.by_row, type(self).__name__)
@@ -201,7 +201,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         return self.fit(X, y, constraints=constraints, sample_id=sample_id, out=out).labels_
 
     def _must_fit(self) -> bool:
-        """Tell whether a hard method has to fit all constraints into n_clusters clusters."""
+        """Tell whether a hard method must keep all constraints with n_clusters clusters."""
         return True
 
     def _precomputed(self) -> bool:
@@ -217,7 +217,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         return X
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
-        """Store what does not depend on constraints; `refit` does not call it again."""
+        """Store results that do not depend on constraints; `refit` does not call this again."""
 
     def _learn(
         self,
@@ -243,20 +243,20 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
 
 class InductiveClusterer(ConstrainedClusterer):
-    """A clusterer that also places new points. Subclasses give `_learn` and `_assign`."""
+    """A clusterer that also places new points. Subclasses implement `_learn` and `_assign`."""
 
     def predict(self, X: Points, *, out: FilePath | None = None) -> Integers:
         """Return the cluster of every point.
 
-        Points that were given to `fit` get the label they got there, all others go where the
-        learned embedding or kernel puts them.
+        Points that were given to `fit` keep the label they got there. The learned embedding or
+        kernel places all others.
 
         Parameters
         ----------
         X : array or sparse matrix (n_samples, n_features), or rows in a file as in `fit`
             With ``"precomputed"``: affinities (n_samples, n_samples_fit) to the fitted points.
         out : str or None
-            Name of a new .npy file for the labels, which then are that file, memory-mapped.
+            Name of a new .npy file for the labels. The result is then that file, memory-mapped.
 
         Returns
         -------
@@ -286,7 +286,7 @@ class InductiveClusterer(ConstrainedClusterer):
     def _seen(self, X: Matrix) -> Integers:
         """Return the fitted row that every row of X equals, -1 where there is none.
 
-        The fitted X is recognised as a whole: equal rows of it may carry different labels.
+        The fitted X is recognised as a whole, because equal rows of it may have different labels.
         """
         old = self._fit_X
         if X.shape == old.shape and type(X) is type(old) and not np.any((old != X).sum()):

@@ -30,10 +30,10 @@ VIEWS: tuple[View, ...] = ("weighted", "unit", "plain")
 class CCSKL(SpectralClusterer):
     r"""Constrained clustering by spectral kernel learning (Li & Liu 2009).
 
-    Learns how much each smooth eigenvector of a neighbour graph counts, by an exact quadratic
-    program in ``n_components`` numbers, and runs k-means on the eigenvectors so weighted. Fast
-    and sparse: the cost is that of the neighbour graph. It learns few numbers, so it follows the
-    shape of the data first and does not promise to keep each constraint; see ``violations_``.
+    Learns a weight for each smooth eigenvector of a neighbour graph, by an exact quadratic program
+    with ``n_components`` unknowns, and runs k-means on the weighted eigenvectors. It is fast and
+    sparse: most of the time goes into the neighbour graph. It learns few numbers, so it follows
+    the shape of the data and may break constraints; ``violations_`` lists them.
 
     Without constraints it is plain spectral clustering: k-means on the unit rows of the first
     ``n_clusters`` eigenvectors.
@@ -49,17 +49,17 @@ class CCSKL(SpectralClusterer):
         and for points in a file; a dense Gaussian; X itself; or a spectral kernel of the
         neighbour graph. All but the first two and a sparse X are dense: n_samples^2 memory.
     n_neighbors : int
-        Neighbours on the graph; with fewer than n_neighbors + 1 points all others are.
+        Number of neighbours in the graph; with fewer points, all others are neighbours.
     sigma : float, "r", a multiple such as "0.5r", or "local"
         Width of the Gaussian weights. r is the mean distance to the n_neighbors-th neighbour
         (for "rbf" the median distance to the 7th, for "anchors" the mean distance to the
         n_nearest-th anchor); "local" is local scaling.
     diagonal : {"balanced", "paper"}
-        Weight of the n terms that ask for unit self-similarity: as much as all pairs together,
-        or one each as in the paper, which drowns the pairs when n is large.
+        Weight of the n terms that ask for unit self-similarity: in total as much as all pairs,
+        or 1 each as in the paper, where they outweigh the pairs if n is large.
     normalize_rows : bool or "auto"
-        Put the rows of the weighted eigenvectors on the unit sphere before k-means. False is the
-        paper. "auto" tries both, and plain spectral clustering, and takes the one whose partition
+        Scale the rows of the weighted eigenvectors to unit length before k-means. False is the
+        paper. "auto" tries both, and plain spectral clustering, and uses the one whose partition
         keeps most constraints (by weight).
     affinity_params : dict or None
         Options of the affinity. "nearest_neighbors": {"search": "auto", "metric": "euclidean"},
@@ -68,7 +68,7 @@ class CCSKL(SpectralClusterer):
         five points. "heat": {"t": 20},
         "regularized_laplacian": {"t": 3}, "random_walk": {"a": 2, "p": 20}.
     n_init : int
-        Starts of k-means, of which the one of least inertia counts.
+        Number of k-means starts; the one with the smallest inertia is kept.
     on_conflict : {"raise", "drop", "keep"}
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
@@ -85,18 +85,19 @@ class CCSKL(SpectralClusterer):
         Learned eigenvalues of the kernel, non-increasing, >= 0. Without constraints 1 for the
         first n_clusters and 0 for the rest.
     embedding_ : array (n_samples, n_components)
-        What k-means was run on. (n_samples, n_clusters) if ``view_`` is "plain". On an anchor
-        graph rows that are computed when asked for; ``np.asarray`` computes all.
+        The rows that k-means clustered; (n_samples, n_clusters) if ``view_`` is "plain". On an
+        anchor graph they are computed when they are read; ``np.asarray`` computes all.
     view_ : "weighted", "unit" or "plain"
-        What was taken: the weighted eigenvectors, their unit rows, or plain spectral clustering.
+        The rows that were used: the weighted eigenvectors, the same with unit rows, or plain
+        spectral clustering.
     affinity_matrix_ : array, csr_array or AnchoredMatrix (n_samples, n_samples)
     violations_ : list of Pair, the constraints not kept
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
-    The weight c of a pair enters squared (Eq. 12 of the paper): weight 2 pulls like four pairs.
-    Listing a pair twice is weight sqrt(2).
+    The weight of a pair enters squared (Eq. 12 of the paper): a pair of weight 2 counts like four
+    pairs. A pair that is listed twice counts like one of weight sqrt(2).
 
     Examples
     --------
@@ -183,9 +184,9 @@ class CCSKL(SpectralClusterer):
     def _best_view(self, links: Constraints, rng: np.random.Generator) -> tuple[View, Array]:
         """Return the view of the eigenvectors whose partition keeps most constraints.
 
-        Partitions are made of a sample of the points and judged on the linked ones. The centres
-        are returned beside it. The plain view knows nothing of the constraints, so that its
-        centres are kept for the next ones.
+        A sample of the points is partitioned and judged on the linked points. The centres are
+        returned as well. Those of the plain view do not depend on the constraints and are kept
+        for the next fit.
         """
         F, k = self._basis.vectors, self.n_clusters
         sample, linked = take_rows(F, self._sample(sample_size(k))), take_rows(F, links.ids)
@@ -223,8 +224,9 @@ def most_kept(kept: Array, found: Array) -> int:
     kept : array (views, pairs), the weight of a constraint where it is kept, else 0
     found : int array (views,), clusters found
 
-    It is the view that keeps most, among those that find as many clusters as the plain one: a
-    single cluster would keep every must-link. Of equals the plain one is taken, then the first.
+    It is the view that keeps most among those that find at least as many clusters as the plain
+    one, because a single cluster would keep every must-link. Ties go to the plain view, then to
+    the first.
     """
     total = np.where(found >= found[-1], kept.sum(axis=1), -1.0)
     return len(total) - 1 if total[-1] >= total.max() else int(np.argmax(total))

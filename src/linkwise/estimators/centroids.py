@@ -1,4 +1,4 @@
-"""k-means with constraints: kept at all costs, at a price, or with a metric they help to learn."""
+"""k-means with constraints: hard, with a penalty, or with a learned metric."""
 
 from typing import Any, ClassVar, Literal
 
@@ -25,13 +25,13 @@ from linkwise.partition.penalised import penalised_kmeans
 
 def row_order(X: Matrix) -> Array:
     """Return a permutation of the rows that depends on their values alone."""
-    if sparse.issparse(X):  # distinct rows differ in a projection drawn at random, once for all
+    if sparse.issparse(X):  # distinct rows differ in a fixed random projection
         X = X @ np.random.default_rng(0).standard_normal((X.shape[1], 1))
     return canonical_order(X)
 
 
 class _Centroids(InductiveClusterer):
-    """Partition the points in an order of their own, around their mean. Subclasses: `_cluster`."""
+    """Partition the centred points in a canonical order. Subclasses implement `_cluster`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InductiveClusterer._parameter_constraints,
@@ -43,7 +43,7 @@ class _Centroids(InductiveClusterer):
     n_iter_: int
 
     def _centred(self) -> bool:
-        """Tell whether moving all points and centres alike changes nothing."""
+        """Tell whether a common shift of points and centres has no effect."""
         return True
 
     def _learn(
@@ -84,27 +84,28 @@ class _Centroids(InductiveClusterer):
 class COPKMeans(_Centroids):
     """k-means that keeps every constraint (COP-KMeans, Wagstaff et al. 2001).
 
-    Must-linked points are clustered as one, and groups that cannot be together never are: every
-    constraint holds, or `InfeasibleConstraints` says which cannot. The first assignment is a
-    colouring of the cannot-link graph with backtracking, so constraints that can be kept are, up
-    to a bound on the search that only graphs near the limit of what ``n_clusters`` can keep
-    reach; from there on groups change clusters alone or in chains, and nothing is ever broken.
+    Must-linked points are clustered as one group, and cannot-linked groups are never put together:
+    every constraint holds, or `InfeasibleConstraints` names those that conflict. The first
+    assignment colours the cannot-link graph with backtracking, so it finds a feasible assignment
+    if there is one. (The search is bounded; only graphs that ``n_clusters`` colours barely suffice
+    for reach the bound.) Then groups change clusters alone or in chains, and no constraint is
+    broken.
 
-    It keeps what it is told and learns little beyond that. Without constraints it is k-means.
-    O(n_samples n_features n_clusters) a pass, for thousands of pairs little more.
+    It keeps all constraints and learns little beyond them. Without constraints it is k-means. A
+    pass takes O(n_samples n_features n_clusters) time, with thousands of pairs little more.
 
     Parameters
     ----------
     n_clusters : int
     n_init : int
-        Starts, of which the one of least inertia counts: one from the must-link groups farthest
-        apart, the others drawn as in k-means++.
+        Number of starts; the one with the smallest inertia is kept. One starts from the must-link
+        groups farthest apart, the others are drawn as in k-means++.
     max_iter : int
-        Passes a start.
+        Maximum number of passes for each start.
     on_conflict : {"raise", "drop"}
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, or drop the cannot-links concerned with a warning. Constraints
-        that ``n_clusters`` clusters are too few for always raise.
+        that need more than ``n_clusters`` clusters always raise.
     on_unknown : {"raise", "drop"}
         What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
         leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
@@ -122,7 +123,7 @@ class COPKMeans(_Centroids):
 
     Notes
     -----
-    Weights mean nothing where all is kept, and are refused.
+    All constraints are kept, so weights would have no effect and are refused.
 
     Examples
     --------
@@ -167,7 +168,7 @@ class COPKMeans(_Centroids):
 
 
 class _Penalised(_Centroids):
-    """Minimise distortion plus the price of broken pairs. Subclasses: `_distortion`."""
+    """Minimise distortion plus the penalty of broken pairs. Subclasses implement `_distortion`."""
 
     def _distortion(self, X: Matrix, links: Constraints) -> Any:
         raise NotImplementedError
@@ -187,14 +188,14 @@ class _Penalised(_Centroids):
 class PCKMeans(_Penalised):
     """k-means plus a price for every broken constraint (PCK-Means, Basu et al. 2004).
 
-    Without constraints it is k-means. See `MPCKMeans` for one that learns from constraints what
-    is near, and does better on points that no constraint touches.
+    Without constraints it is k-means. `MPCKMeans` also learns a metric from the constraints and
+    does better on unconstrained points.
 
     Parameters
     ----------
     n_clusters : int
     constraint_weight : "auto" or float
-        Price of a broken constraint of weight 1; "auto" is the mean squared distance of the
+        Penalty of a broken constraint of weight 1; "auto" is the mean squared distance of the
         points from their mean, which breaks few.
     n_init, max_iter : as in `COPKMeans`
     on_conflict : {"raise", "drop", "keep"}
@@ -207,7 +208,7 @@ class PCKMeans(_Penalised):
     ----------
     labels_ : int array (n_samples,)
     cluster_centers_ : array (n_clusters, n_features)
-    inertia_ : float, sum of the squared distances to the centres and of the prices
+    inertia_ : float, sum of the squared distances to the centres and of the penalties
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, the constraints not kept
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
@@ -246,17 +247,17 @@ class PCKMeans(_Penalised):
 class HMRFKMeans(_Penalised):
     """k-means on a hidden Markov random field (HMRF-KMeans, Basu, Bilenko & Mooney 2004).
 
-    A broken must-link costs the distance of its two points, a broken cannot-link what is missing
-    from it to the largest distance. ``distortion="euclidean"`` learns weights of the features
-    along with the clusters: it is `MPCKMeans` with one diagonal metric, and takes sparse points.
-    "cosine", for text and other directions, learns none.
+    A broken must-link costs the distance of its two points, a broken cannot-link the largest
+    distance minus that of its points. ``distortion="euclidean"`` learns weights of the features
+    along with the clusters: it is `MPCKMeans` with one diagonal metric, and accepts sparse points.
+    "cosine", for text and other directions, learns no weights.
 
     Parameters
     ----------
     n_clusters : int
     distortion : {"euclidean", "cosine"}
     constraint_weight : float
-        Factor of the price of a broken constraint.
+        Factor of the penalty of a broken constraint.
     n_init, max_iter : as in `COPKMeans`
     on_conflict, on_unknown, random_state : as in `PCKMeans`
 
@@ -333,12 +334,11 @@ class HMRFKMeans(_Penalised):
 class MPCKMeans(_Penalised):
     """k-means that learns a metric from clusters and constraints (MPCK-Means, Bilenko et al. 2004).
 
-    Distances are Mahalanobis distances, the metric that which makes clusters compact, and broken
-    must-links short and broken cannot-links long. The scale of the features is irrelevant to a
-    diagonal metric, and nearly so to a full one. On points that no constraint touches the full
-    shared metric does best of this family; one metric for each cluster needs more points or
-    constraints. A full metric takes O(n_samples n_features^2 + n_features^3) a pass; with
-    hundreds of features take "diagonal".
+    The learned Mahalanobis metric makes clusters compact, broken must-links short and broken
+    cannot-links long. The scale of the features does not matter to a diagonal metric, and hardly
+    to a full one. On unconstrained points the full shared metric does best of this family; one
+    metric for each cluster needs more points or constraints. A pass with a full metric takes
+    O(n_samples n_features^2 + n_features^3) time; use "diagonal" with hundreds of features.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ class MPCKMeans(_Penalised):
     shared_metric : bool
         One metric for all clusters, or one for each.
     constraint_weight : float
-        Factor of the price of a broken constraint.
+        Factor of the penalty of a broken constraint.
     n_init, max_iter : as in `COPKMeans`
     on_conflict, on_unknown, random_state : as in `PCKMeans`
 
@@ -356,7 +356,7 @@ class MPCKMeans(_Penalised):
     labels_ : int array (n_samples,)
     cluster_centers_ : array (n_clusters, n_features)
     metric_ : array (n_features,) or (n_features, n_features)
-        The learned metric; with ``shared_metric=False`` one after the other for every cluster.
+        The learned metric; with ``shared_metric=False`` one for every cluster, stacked.
     inertia_ : float, the objective; it may be negative
     n_iter_ : int, passes of the start that was kept
     violations_ : list of Pair, the constraints not kept

@@ -17,7 +17,7 @@ from linkwise.graph.anchors import inverse
 from linkwise.kernel.exhaustive import spread, spread_edges, spread_memory
 from linkwise.kernel.exhaustive_anchors import anchor_judgement, spread_core
 
-ALL_UP_TO = 5_000
+ALL_UP_TO = 5_000  # points: four dense matrices of this size take less than 1 GB
 
 
 class ExhaustivePropagation(SpectralClusterer):
@@ -30,12 +30,12 @@ class ExhaustivePropagation(SpectralClusterer):
     ----------
     n_clusters : int
     reach : {"auto", "all", "edges"}
-        Judge all pairs of points, n_samples^2 memory, or only those joined by an edge of the
-        neighbour graph, the given ones, and those between the neighbours of must-linked points,
-        which learns as much as all in most cases. "auto" judges all up to 5,000 points. With
-        affinity="anchors" all pairs of anchors are judged instead.
+        Judge all pairs of points, n_samples^2 memory, or only the edges of the neighbour graph,
+        the given pairs, and the pairs between neighbours of must-linked points, which learns as
+        much in most cases. "auto" judges all pairs up to 5,000 points. With affinity="anchors" all
+        pairs of anchors are judged instead.
     alpha : float in [0, 1)
-        How far a constraint reaches; 0 is the given pairs alone.
+        How far a constraint reaches; with 0 it affects the given pair alone.
     affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
     n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
         Affinities above 1 are scaled down to 1.

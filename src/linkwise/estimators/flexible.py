@@ -29,9 +29,9 @@ from linkwise.partition.k_means import by_appearance, kmeans, nearest_centre
 class FlexibleSpectralClustering(SpectralClusterer):
     """Flexible constrained spectral clustering, FCSC (Wang & Davidson 2010), two-way and K-way.
 
-    The cheapest cut among those that satisfy the constraints to a given degree: a generalised
-    eigenproblem. There may be no such cut: then `fit` raises InfeasibleConstraints and says how
-    many of the vectors needed exist. Dense: n_samples^2 memory and n_samples^3 time.
+    Finds the cheapest cut among those that satisfy the constraints to a given degree, by a
+    generalised eigenproblem. If there is no such cut, `fit` raises InfeasibleConstraints and says
+    how many of the required vectors exist. Dense: n_samples^2 memory and n_samples^3 time.
 
     Without constraints it is plain spectral clustering.
 
@@ -39,10 +39,10 @@ class FlexibleSpectralClustering(SpectralClusterer):
     ----------
     n_clusters : int
     bound : "auto", "kway" or float in (0, 1)
-        How well the constraints must be satisfied, as a share of what is possible; "kway" takes
-        the degree that leaves n_clusters vectors feasible. The papers take 0.5 for two clusters
-        and "kway" for more; "auto" also tries 0.1 and 0.01, and keeps the partition that keeps
-        most constraints.
+        How well the constraints must be satisfied, as a share of what is possible; "kway" is the
+        degree that leaves n_clusters vectors feasible. The papers use 0.5 for two clusters and
+        "kway" for more. "auto" also tries 0.1 and 0.01, and uses the partition that keeps most
+        constraints.
     affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
     n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 
@@ -142,10 +142,10 @@ class FlexibleSpectralClustering(SpectralClusterer):
     def _assign(self, X: Matrix) -> Integers:
         if self._plain:
             return super()._assign(X)
-        P = self._graph_.rows(X).P  # u is smooth on the graph: a new point has its neighbours' mean
+        P = self._graph_.rows(X).P  # u is smooth: a new point gets the mean of its neighbours
         return nearest_centre(P @ self.embedding_, self._centres)
 
 
 def weighted(found: Any, dtype: Any) -> Array:
-    """Return the vectors weighted by 1 - cost, as k-means sees them."""
+    """Return the vectors weighted by 1 - cost, the rows for k-means."""
     return (found.vectors * (1 - found.costs)).astype(dtype)

@@ -1,4 +1,4 @@
-"""A Gaussian mixture that follows constraints."""
+"""A Gaussian mixture with constraints."""
 
 from typing import Any, ClassVar, Literal
 
@@ -33,48 +33,50 @@ from linkwise.partition.gaussian_mixture import TINY, Gaussians, Shape, fit_mixt
 from linkwise.partition.groups import must_groups
 from linkwise.partition.k_means import by_appearance, canonical_order
 
-ENUMERATED = 2**9  # labellings of a component that "auto" looks at; more go to mean field
-ENUMERABLE = 2**16  # the most that "exact" takes
+# labellings of a component that "auto" enumerates; larger ones are inferred by mean field, which
+# takes time linear in the size of the component
+ENUMERATED = 2**9
+ENUMERABLE = 2**16  # the most that "exact" enumerates: memory and time grow in proportion
 
 
 class ConstrainedGaussianMixture(InductiveClusterer):
     """Gaussian mixture fitted by EM with constraints on the hidden labels (Shental et al. 2003).
 
-    Must-linked points share one hidden label. Cannot-links tie labels to each other: exactly in
-    small groups of points that they join, by mean field in larger ones. What the pairs say
-    shapes the clusters and so reaches the points that no pair names.
+    Must-linked points share one hidden label. Labels joined by cannot-links are inferred together:
+    exactly in small groups of points, by mean field in larger ones. The pairs shape the clusters
+    and so affect points that no pair names.
 
-    Without constraints it is scikit-learn's GaussianMixture, but for ``reg`` and ``shrinkage``.
+    Without constraints it is scikit-learn's GaussianMixture, except for ``reg`` and ``shrinkage``.
 
     Parameters
     ----------
     n_clusters : int
     covariance_type : {"full", "tied", "diag"}
-        One covariance matrix per cluster, one for all, or variances of features only.
+        One covariance matrix for each cluster, one for all, or variances of the features alone.
     reg : float
-        Ridge against collapse: this times the mean variance of the features is added to the
+        Ridge that prevents collapse: this times the mean variance of the features is added to the
         diagonal of each covariance.
     shrinkage : float
-        Draws the covariances of the clusters towards a common one, as much as so many points of
-        each cluster. 0 leaves them free, which takes far more points than features.
+        Pulls the covariances of the clusters towards a common one, with the weight of this number
+        of points in each cluster. 0 leaves them free, which needs far more points than features.
     strength : float
-        Log-odds that an answer of weight 1 is right. 100 is as good as certain; if some answers
-        are wrong, 5 to 10 lets the points outvote them.
+        Log-odds that a constraint of weight 1 is right. 100 is practically certain; if some
+        constraints are wrong, 5 to 10 lets the points outvote them.
     cannot : {"auto", "exact", "mean_field"}
         How to infer labels that cannot-links join. "exact" sums over all labellings of each
-        connected group and is refused where these are too many; "auto" takes mean field there.
+        connected group and refuses groups with too many; "auto" uses mean field for them.
     n_init : int
-        Starts: one from the must-link groups farthest apart, the others by k-means. The one of
-        largest bound counts.
+        Number of starts: one from the must-link groups farthest apart, the others by k-means. The
+        one with the largest bound is kept.
     max_iter : int
     tol : float
-        Change of the bound at which passes stop.
+        Change of the bound below which the passes stop.
     on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
     labels_ : int array (n_samples,)
-        The most probable labels of all points together; must-linked points always share theirs.
+        The most probable joint labels of all points; must-linked points always share theirs.
     responsibilities_ : array (n_samples, n_clusters)
         Probability of each label, point by point, given all points and constraints.
     weights_ : array (n_clusters,), sizes of the clusters (in must-link groups), sum 1
@@ -82,8 +84,8 @@ class ConstrainedGaussianMixture(InductiveClusterer):
     covariances_ : array (n_clusters, n_features, n_features); (n_features, n_features) for
         "tied" and (n_clusters, n_features) for "diag"
     lower_bound_ : float
-        Log-likelihood of points and answers, less the penalty of shrinkage, per point; by mean
-        field a lower bound of it.
+        Log-likelihood of points and constraints per point, minus the penalty of shrinkage; with
+        mean field a lower bound of it.
     n_iter_ : int, passes of the start that was kept
     converged_ : bool
     violations_ : list of Pair, the constraints not kept
@@ -91,10 +93,10 @@ class ConstrainedGaussianMixture(InductiveClusterer):
 
     Notes
     -----
-    Weights multiply the log-odds of an answer: a pair listed twice is a pair of weight 2. A
-    must-link of weight 1 or more joins its ends for good; a lighter one may be broken at
-    weight * strength. Points with equal coordinates but different constraints are told apart by
-    their order.
+    Weights multiply the log-odds of a constraint: a pair listed twice is a pair of weight 2. A
+    must-link of weight 1 or more always holds; a lighter one may be broken at a cost of
+    weight * strength. Points with equal coordinates but different constraints are distinguished
+    by their order.
 
     Examples
     --------
@@ -193,7 +195,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         return labels
 
     def _limit(self, Q: Sparse) -> int:
-        """Return up to how many labellings of a component are enumerated."""
+        """Return the largest number of labellings of a component to enumerate."""
         if self.cannot != "exact":
             return ENUMERATED if self.cannot == "auto" else 0
         size = int(np.bincount(components(Q.shape[0], np.stack(Q.nonzero(), axis=1))).max())
@@ -221,8 +223,8 @@ class ConstrainedGaussianMixture(InductiveClusterer):
     def predict_proba(self, X: Points) -> Floats:
         """Return the probability of every cluster for every point.
 
-        Points that were given to `fit` get their ``responsibilities_``, which the constraints
-        had a say in; all others are judged by their place alone.
+        Points that were given to `fit` get their ``responsibilities_``, which depend on the
+        constraints. All others are judged by their coordinates alone.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What the kernel k-means estimators share."""
+"""The base class of the kernel k-means estimators."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from linkwise.partition.kernel_k_means import kernel_kmeans, membership
 
 
 class KernelClusterer(InductiveClusterer):
-    """Partition by SS-Kernel-KMeans; subclasses give `_rows`."""
+    """Partition by SS-Kernel-KMeans; subclasses implement `_rows`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InductiveClusterer._parameter_constraints,
@@ -60,4 +60,4 @@ class KernelClusterer(InductiveClusterer):
         N = membership(self.labels_, self.n_clusters, self._within.dtype)
         means = self._rows(X) @ N / self._volume
         means = means.toarray() if sparse.issparse(means) else means
-        return np.argmin(self._within - 2 * means, axis=1)  # Eq. (2) less what all have in common
+        return np.argmin(self._within - 2 * means, axis=1)  # Eq. (2) without the common term

@@ -27,21 +27,22 @@ from linkwise.partition.k_means import kmeans
 class KernelKMeans(KernelClusterer):
     """Kernel k-means with rewards and penalties for constraints (SS-Kernel-KMeans, Kulis 2005).
 
-    Needs the whole kernel matrix, n_samples^2 memory, refused with an estimate when it does not
-    fit; only the neighbour graph is sparse. Without constraints it is plain kernel k-means.
+    Needs the whole kernel matrix, n_samples^2 memory; a fit that does not fit in memory is refused
+    with an estimate. Only the neighbour graph is sparse. Without constraints it is plain kernel
+    k-means.
 
     Parameters
     ----------
     n_clusters : int
     kernel : str or callable
         "rbf" (with ``sigma``), "precomputed", "nearest_neighbors" (the weights of the neighbour
-        graph; take version "ncut"), a spectral kernel of that graph ("heat",
-        "regularized_laplacian", "random_walk"), another name that scikit-learn's
-        ``pairwise_kernels`` knows, or a function (X, Y) -> matrix (rows of X, rows of Y).
+        graph; use version "ncut"), a spectral kernel of that graph ("heat",
+        "regularized_laplacian", "random_walk"), another kernel of scikit-learn's
+        ``pairwise_kernels``, or a function (X, Y) -> matrix (rows of X, rows of Y).
     version : {"kmeans", "ncut"}
         "ncut" weighs every point by its degree, so that the objective is the normalised cut of
-        the kernel seen as a graph: the SSKK that spectral methods are compared with. It is
-        started from the must-link groups and from the spectral partition.
+        the kernel as a graph: the SSKK that spectral methods are compared with. It starts from
+        the must-link groups and from the spectral partition.
     sigma : float, "r" or a multiple such as "2r"
         Width of "rbf", where r is the median distance to the 7th neighbour, or of the weights of
         the graph, where it is the mean distance to the n_neighbors-th.
@@ -53,17 +54,17 @@ class KernelKMeans(KernelClusterer):
         n_samples / (n_clusters * total weight of the constraints), times the mean of the kernel's
         diagonal unless that is 0.
     n_init : int
-        Starts: one from the must-link groups farthest apart, the others drawn.
+        Number of starts: one from the must-link groups farthest apart, the others random.
     max_iter : int
     shift : float
-        Added to the diagonal. Large values force the objective to fall at every pass and hold
-        the partition close to its start.
+        Added to the diagonal. Large values make the objective fall in every pass and keep the
+        partition close to its start.
     on_conflict, on_unknown, random_state : as in `CCSKL`
 
     Attributes
     ----------
     labels_ : int array (n_samples,)
-    inertia_ : float, within-cluster scatter less rewards plus penalties
+    inertia_ : float, within-cluster scatter minus rewards plus penalties
     n_iter_ : int, passes of the start that was kept
     sigma_ : float, width of the kernel "rbf"; only with that kernel
     violations_ : list of Pair, the constraints not kept
@@ -139,7 +140,7 @@ class KernelKMeans(KernelClusterer):
         return self._partition(K, links, rng, mass=d, starts=[spectral])
 
     def _matrix(self, X: Matrix) -> Matrix:
-        """Return the kernel of the points to fit, and keep what new points need."""
+        """Return the kernel of the points to fit, and store what new points need."""
         self._graph: NeighbourAffinity | GraphKernelAffinity | None = None
         if self.kernel == "nearest_neighbors":
             self._graph = NeighbourAffinity(X, self.n_neighbors, self.sigma)

@@ -1,4 +1,4 @@
-"""Normalised cuts, the unconstrained base."""
+"""Normalised cuts, the unconstrained baseline."""
 
 from typing import Any, ClassVar, Literal
 
@@ -17,18 +17,18 @@ from linkwise.partition.discretisation import discretise, pivoted_qr
 class NormalizedCuts(SpectralClusterer):
     """Normalised cuts (Shi & Malik 2000; Yu & Shi 2003): spectral clustering without constraints.
 
-    The base that constrained methods are measured against. Constraints given to `fit` are not
-    used, which a warning says; they only show in ``violations_``.
+    The baseline for constrained methods. `fit` does not use constraints and warns if it gets
+    any; ``violations_`` lists those that do not hold.
 
     Parameters
     ----------
     n_clusters : int
     assign : {"discretize", "kmeans", "qr"}
-        From eigenvectors to labels: the rotation nearest to indicator vectors (Yu & Shi), k-means
-        on unit rows, or pivoted QR.
+        How to turn eigenvectors into labels: by the rotation nearest to indicator vectors (Yu &
+        Shi), by k-means on unit rows, or by pivoted QR.
     affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
     n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
-        n_init starts are also made for "discretize".
+        "discretize" also makes n_init starts.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class NormalizedCuts(SpectralClusterer):
         if links:
             warn(
                 f"NormalizedCuts does not use the {links.n_pairs} constraints given; violations_ "
-                "tells which do not hold",
+                "lists those that do not hold",
                 ConstraintWarning,
             )
         if self.assign == "kmeans":
@@ -103,7 +103,7 @@ class NormalizedCuts(SpectralClusterer):
     def _complete(
         self, labels: Integers, rng: np.random.Generator, out: Integers | None
     ) -> Integers:
-        """Return labels; where a rotation left clusters empty, those of k-means."""
+        """Return labels; if a rotation left clusters empty, those of k-means."""
         if len(self._centres) == self.n_clusters:
             return labels
         warn(

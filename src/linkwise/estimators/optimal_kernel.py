@@ -24,31 +24,32 @@ from linkwise.kernel.optimal_kernel import (
     pair_weights,
 )
 
-WIDEST = 10  # cap of the widths, in root mean square distances between points
+WIDEST = 10  # cap of the widths in root mean square distances: a wider kernel is nearly constant
 
 
 class OptimalKernelKMeans(KernelClusterer):
     """Kernel k-means with a mixture of Gaussian kernels fitted to the constraints.
 
-    SS-Optimal-Kernel-KMeans: the widths and weights of ``n_kernels`` Gaussians are set by
-    gradient ascent so that must-linked points come close and cannot-linked ones apart in
-    feature space; then `KernelKMeans`. Needs the whole kernel matrix, n_samples^2 memory.
+    SS-Optimal-Kernel-KMeans: gradient ascent sets the widths and weights of ``n_kernels``
+    Gaussians so that must-linked points are close and cannot-linked points far apart in feature
+    space. `KernelKMeans` then partitions. Needs the whole kernel matrix, n_samples^2 memory.
 
-    Without constraints there is nothing to fit: one Gaussian of width "2r", as `KernelKMeans`.
+    Without constraints there is nothing to fit: the kernel is one Gaussian of width "2r", as in
+    `KernelKMeans`.
 
     Parameters
     ----------
     n_clusters : int
     n_kernels : int
-        Gaussians in the mixture. At the optimum one of them, or several of the same width, has
-        all the weight: more kernels are more starting widths.
+        Number of Gaussians in the mixture. At the optimum one of them, or several of the same
+        width, have all the weight: more kernels mean more starting widths.
     objective : {"paper", "balanced"}
         The paper's plain sums over must-links and cannot-links, or both divided by their total
-        weight. The plain sums pull towards the constant kernel when must-links outnumber
-        cannot-links, and towards ever narrower ones when it is the other way round, as it is
-        with many clusters: try "balanced" there.
+        weight. The plain sums pull towards the constant kernel if must-links outnumber
+        cannot-links, and towards ever narrower kernels in the opposite case, which is usual with
+        many clusters: try "balanced" then.
     n_starts : int
-        Starts of the gradient ascent, of which the one of largest objective counts.
+        Number of starts of the gradient ascent; the one with the largest objective is kept.
     constraint_weight, n_init, max_iter, shift : as in `KernelKMeans`
     on_conflict, on_unknown, random_state : as in `CCSKL`
 
@@ -131,8 +132,8 @@ class OptimalKernelKMeans(KernelClusterer):
         mixture = mixture._replace(widths=mixture.widths * spread, objective=value)
         if not mixture.converged:
             warn(
-                "the ascent of the kernel objective stopped at its limit of steps; the widths may "
-                "not be optimal",
+                "the ascent of the kernel objective reached its limit of steps; the widths may not "
+                "be optimal",
                 ConvergenceWarning,
             )
         if mixture.widths[np.argmax(mixture.weights)] >= 0.99 * WIDEST * spread:

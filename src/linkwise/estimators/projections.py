@@ -1,4 +1,4 @@
-"""Linear maps learnt from constraints, for use before any clusterer."""
+"""Linear maps learned from constraints, for use before any clusterer."""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -22,7 +22,7 @@ from linkwise.kernel.metric import distance_bounds, fit_metric
 
 
 class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A linear map that takes constraints. Subclasses give `_learn`."""
+    """A linear map that takes constraints. Subclasses implement `_learn`."""
 
     traits = Traits(sparse=False, rows=1_000_000)
 
@@ -101,9 +101,9 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return (points - self._centre.astype(dtype)) @ self.components_.T.astype(dtype)
 
     def _learn(self, X: Array, given: Constraints, links: Constraints) -> tuple[Array, Array]:
-        """Store what was learnt; return the centre (d,) and the components (c, d) of the map.
+        """Store what was learned; return the centre (d,) and the components (c, d) of the map.
 
-        The pairs are given by the user's ids and, in the same order, by row numbers (links).
+        ``given`` has the pairs by the user's ids, ``links`` the same pairs by row number.
         """
         raise NotImplementedError
 
@@ -131,20 +131,22 @@ class ConstrainedPCA(ConstrainedTransformer):
     """Principal components that part cannot-linked and join must-linked points (cPCA, SSDR).
 
     PCA of the covariance plus ``alpha`` times that of cannot-linked pairs minus ``beta`` times
-    that of must-linked pairs. An exact eigenproblem, O(n_samples n_features^2); no matrix over
-    the points. Without constraints, or with alpha = beta = 0, it is PCA.
+    that of must-linked pairs. It is an exact eigenproblem of O(n_samples n_features^2) time and
+    forms no n_samples x n_samples matrix. Without constraints, or with alpha = beta = 0, it is
+    PCA.
 
     Parameters
     ----------
     n_components : int, float in (0, 1) or None
-        How many; or as many as plain PCA needs to hold this share of the variance; or None:
-        those of positive objective, along which must-linked points are close for the spread of
-        the data, at least one. Without constraints None keeps all of positive variance.
+        The number of components; or a share: as many as plain PCA needs for this share of the
+        variance; or None: those with a positive objective, along which must-linked points are
+        close relative to the spread of the data, at least one. Without constraints None keeps all
+        components of positive variance.
     alpha : float
         Weight of the cannot-links.
     beta : float
-        Weight of the must-links. 1 (Wacquet et al.) hardly leaves a direction out, 20 (Zhang
-        et al.) nearly all as soon as clusters overlap.
+        Weight of the must-links. 1 (Wacquet et al.) hardly removes a direction, 20 (Zhang et al.)
+        removes nearly all if clusters overlap.
     on_conflict : {"raise", "drop", "keep"}
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, drop the cannot-links concerned with a warning, or use all.
@@ -156,16 +158,16 @@ class ConstrainedPCA(ConstrainedTransformer):
     Attributes
     ----------
     components_ : array (n_components_, n_features), orthonormal rows
-    objective_ : array (n_components_,), what was maximised, largest first; may be negative
+    objective_ : array (n_components_,), the maximised objective, largest first; may be negative
     explained_variance_, explained_variance_ratio_ : arrays (n_components_,)
-        Variance of the points along each component; not in falling order with constraints.
+        Variance of the points along each component; with constraints not sorted.
     mean_ : array (n_features,)
     n_components_ : int
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
-    Means over pairs are weighted by the weights of the pairs.
+    Means over pairs use the weights of the pairs.
 
     Examples
     --------
@@ -230,9 +232,9 @@ class ConstrainedLPP(ConstrainedTransformer):
     """Locality preserving projections of a graph with constraints as further edges (cLPP).
 
     Finds directions along which neighbours and must-linked points stay close and cannot-linked
-    ones do not. The result depends much on the number of components: about as many as there are
-    clusters, less one, is a good first guess. Without constraints it is LPP. Cost: that of the
-    neighbour graph and O(n_samples n_features^2).
+    points do not. The result depends strongly on the number of components; the number of clusters
+    minus one is a good first guess. Without constraints it is LPP. Cost: that of the neighbour
+    graph plus O(n_samples n_features^2).
 
     Parameters
     ----------
@@ -240,27 +242,27 @@ class ConstrainedLPP(ConstrainedTransformer):
     affinity : {"nearest_neighbors", "rbf"}
         "rbf" is dense: n_samples^2 memory.
     n_neighbors : int
-        Neighbours on the graph; with fewer than n_neighbors + 1 points all others are.
+        Number of neighbours in the graph; with fewer points, all others are neighbours.
     sigma : float, "r", a multiple such as "0.5r", or "local"
         Width of the Gaussian weights. r is the mean distance to the n_neighbors-th neighbour
         (for "rbf" the median distance to the 7th); "local" is local scaling.
     variance : float in (0, 1]
-        Share of the variance that a PCA keeps first, with at least n_components directions.
-        Directions of little spread follow the cannot-links of a few outlying points otherwise.
+        Share of the variance that a first PCA keeps, with at least n_components directions.
+        Otherwise directions of little spread follow the cannot-links of a few outliers.
     on_conflict, on_unknown : as in `ConstrainedPCA`
 
     Attributes
     ----------
     components_ : array (n_components, n_features)
-        Scaled to a mean square of 1 of the mapped points, weighted by their degrees.
+        Scaled so that the mapped points have mean square 1, weighted by their degrees.
     eigenvalues_ : array (n_components,), smallest first; negative where cannot-links prevail
     mean_ : array (n_features,)
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
-    A pair has its weight as an edge, +1 or -1 by default, beside the weights of the graph in
-    (0, 1].
+    A pair is an edge with its weight, +1 or -1 by default; the edges of the graph have weights
+    in (0, 1].
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -311,28 +313,28 @@ class ConstrainedLPP(ConstrainedTransformer):
 class ITML(ConstrainedTransformer):
     """Information-theoretic metric learning (Davis et al. 2007).
 
-    The Mahalanobis metric nearest to a prior that has must-linked points close and cannot-linked
-    ones far, each bound at a price when missed. `transform` maps the points so that their
-    Euclidean distances are those of the metric: put it before `KMeans`, or any method that goes
-    by distances. The problem is convex and solved exactly. Without constraints the metric is the
-    prior. Some ten Newton steps of O(n_pairs n_features^2 + n_features^3), times some ten; the
-    number of points hardly counts.
+    Learns the Mahalanobis metric nearest to a prior in which must-linked points are close and
+    cannot-linked points far apart; a missed bound has a price. `transform` maps the points so that
+    their Euclidean distances are those of the metric: use it before `KMeans`, or any method based
+    on distances. The problem is convex and solved exactly. Without constraints the metric is the
+    prior. A fit takes about ten Newton steps, each of about ten times
+    O(n_pairs n_features^2 + n_features^3); the number of points hardly matters.
 
     Parameters
     ----------
     gamma : float
-        Price of missing a bound: large values follow the constraints, small ones the prior. Up
-        to about 100 it costs little; much larger ones may need more than ``max_iter`` steps.
+        Price of a missed bound: large values follow the constraints, small ones the prior. Values
+        much larger than 100 may need more than ``max_iter`` steps.
     prior : {"identity", "covariance"}
-        The Euclidean metric, which asks for features in comparable units, or the inverse of the
+        The Euclidean metric, which needs features in comparable units, or the inverse of the
         covariance (its pseudo-inverse if singular).
     bounds : (u, l) or None
-        Squared distances, in the prior, wanted at most of must-linked and at least of
-        cannot-linked points. None: the 5th and 95th percentile over all points.
+        Squared distances in the prior: the largest wanted for must-links and the smallest for
+        cannot-links. None: the 5th and 95th percentile over all points.
     max_iter : int
-        Newton steps.
+        Maximum number of Newton steps.
     tol : float
-        Ends when the objective is about tol^2 / 2 from its minimum.
+        The fit ends when the objective is about tol^2 / 2 above its minimum.
     on_conflict, on_unknown : as in `ConstrainedPCA`
 
     Attributes
@@ -340,15 +342,15 @@ class ITML(ConstrainedTransformer):
     metric_ : array (n_features, n_features), positive semi-definite
     components_ : array (n_features, n_features), the symmetric square root of ``metric_``
     bounds_ : (u, l), the bounds used
-    dual_ : array (n_pairs,), how hard each constraint pulls (its Lagrange multiplier, >= 0)
-        0 where its bound is kept. In the order of the constraints of weight > 0.
+    dual_ : array (n_pairs,), the Lagrange multiplier of each constraint, >= 0
+        0 where the bound is met. In the order of the constraints of weight > 0.
     n_iter_ : int
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
     Notes
     -----
-    The weight of a pair multiplies gamma. A cannot-link between two equal rows cannot be met by
-    any metric: it is left out with a ConstraintWarning.
+    The weight of a pair multiplies gamma. No metric separates equal rows: a cannot-link between
+    them is left out with a ConstraintWarning.
 
     Examples
     --------
@@ -434,6 +436,6 @@ class ITML(ConstrainedTransformer):
             a, b = next(iter(given.select(hopeless)))[:2]
             warn(
                 f"left out {np.count_nonzero(hopeless)} of {given.n_pairs} constraints: "
-                f"cannot-links between equal rows, which no metric can part, ({a!r}, {b!r}) first",
+                f"cannot-links between equal rows, which no metric separates, ({a!r}, {b!r}) first",
                 ConstraintWarning,
             )

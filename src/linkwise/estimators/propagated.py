@@ -1,4 +1,4 @@
-"""Affinity propagation."""
+"""Constrained affinity propagation (Lu & Carreira-Perpinan)."""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -24,32 +24,32 @@ from linkwise.kernel.propagation import propagate, propagate_core
 from linkwise.kernel.propagation_edges import GaussianKernel, propagate_edges, propagation_memory
 from linkwise.partition.k_means import nearest_centre
 
-POINTS = 4  # for every anchor, among which the width of the covariance is taken
+POINTS = 4  # sampled for every anchor to measure the width of the covariance
 
 
 class PropagatedSpectralClustering(SpectralClusterer):
     """Spectral clustering on affinities that constraints have spread over (Lu & Carreira-Perpinan).
 
-    The affinity is read as the covariance of a Gaussian process; the constraints are noisy
-    observations of it, and its posterior covariance, negative entries cut off, is the affinity
-    that spectral clustering gets. One link changes many affinities around its two ends.
+    The affinity is the covariance of a Gaussian process and the constraints are noisy observations
+    of it. Spectral clustering uses the posterior covariance, with negative entries set to 0. One
+    link changes many affinities around its two ends.
 
-    A dense affinity takes n_samples^2 memory (about four such matrices), and time
-    O(n_samples^2 n_pairs); a fit that cannot fit in memory is refused with an estimate. For more
-    points "nearest_neighbors" evaluates the same posterior on the edges of a graph alone, and
-    "anchors" on all pairs of anchors.
+    A dense affinity takes n_samples^2 memory (about four such matrices) and
+    O(n_samples^2 n_pairs) time; a fit that does not fit in memory is refused with an estimate. For
+    more points, "nearest_neighbors" evaluates the same posterior on the edges of a graph alone,
+    and "anchors" on all pairs of anchors.
 
     Parameters
     ----------
     n_clusters : int
     algorithm : {"auto", "a", "b"}
-        A enforces all links at once and is meant for two clusters; B enforces the cannot-links
-        one by one and has no false affinity between the enemies of an enemy. "auto" is A for
-        two clusters and B for more.
+        A enforces all links at once and is meant for two clusters. B enforces the cannot-links
+        one by one, so that two points with cannot-links to a third do not become similar. "auto"
+        is A for two clusters and B for more.
     eps : float or (float, float)
         How much a link may be missed, for must-links and cannot-links, in units of the standard
-        deviation of the process. 1e-5 is the paper's hard link; soft ones do better as soon as
-        there are many, or more than two clusters. A pair of weight w has eps / sqrt(w).
+        deviation of the process. 1e-5 is the paper's hard link; soft links do better if there are
+        many of them, or more than two clusters. A pair of weight w has eps / sqrt(w).
     affinity : as in `CCSKL`
         A Gaussian: on all pairs, on the edges of a graph of ``n_neighbors`` neighbours and
         between the neighbours of must-linked points, or on anchors ("rbf", "nearest_neighbors",

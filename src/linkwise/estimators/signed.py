@@ -1,4 +1,4 @@
-"""cSC, a signed Laplacian of data and constraints."""
+"""cSC, spectral clustering by a signed Laplacian of data and constraints."""
 
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -27,21 +27,23 @@ from linkwise.partition.k_means import by_appearance
 class SignedSpectralClustering(SpectralClusterer):
     """Spectral clustering by a signed Laplacian of data and constraints, cSC (Wacquet et al. 2013).
 
-    Must-links are added to the graph as edges of weight 1, cannot-links as edges of weight -1.
-    Good for few clusters. With many clusters and mostly cannot-links it does harm: the signed
-    Laplacian also holds that the enemy of an enemy is a friend; a warning says so.
+    Must-links are added to the graph as edges of weight 1, cannot-links as edges of weight -1. It
+    is good for few clusters. With many clusters and mostly cannot-links it does worse than no
+    constraints, because the signed Laplacian joins points with cannot-links to the same third
+    point; a warning says so.
 
     Parameters
     ----------
     n_clusters : int
     balance : float in [0, 1]
-        Share of the data against the constraints: 1 is plain spectral clustering, 0 uses the
+        Weight of the data relative to the constraints: 1 is plain spectral clustering, 0 uses the
         constraints alone.
     scale_constraints : bool
         Give the constraints the mean weight of the graph's edges instead of 1.
     two_way : {"auto", "first", "second", "kmeans"}
-        For two clusters: the sign of which eigenvector. The paper's rule is "second"; "auto"
-        takes the one that keeps more constraints; "kmeans" treats two like any other number.
+        For two clusters: the eigenvector whose sign gives the labels. The paper's rule is
+        "second"; "auto" uses the one that keeps more constraints; "kmeans" treats two clusters
+        like any other number.
     affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
     n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 
@@ -137,14 +139,14 @@ class SignedSpectralClustering(SpectralClusterer):
         labels, self._names = by_appearance(labels)
         if len(self._names) == 1:
             warn(
-                "only 1 of 2 clusters found: the eigenvector has one sign throughout; try "
+                "only 1 of 2 clusters found: all entries of the eigenvector have one sign; try "
                 'two_way="kmeans"',
                 ConvergenceWarning,
             )
         return labels
 
     def _warn_of_components(self) -> None:
-        if self.balance > 0:  # the constraints alone always fall into many parts
+        if self.balance > 0:  # a graph of constraints alone always has many parts
             super()._warn_of_components()
 
     def _assign(self, X: Matrix) -> Integers:

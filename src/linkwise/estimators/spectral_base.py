@@ -1,4 +1,4 @@
-"""What the spectral estimators share: graph, embed, partition, and the way in for new points."""
+"""The base class of the spectral estimators: build a graph, embed, partition, place new points."""
 
 from numbers import Integral
 from typing import Any, ClassVar
@@ -44,13 +44,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "precomputed": {},
     **DEFAULTS,
 }
-IN_MEMORY = 1 << 27  # bytes of eigenvectors up to which the embedding is computed once
-POINTS_PER_ANCHOR, FEWEST_ANCHORS = 5, 50  # at least: fewer points would not join the anchors
+IN_MEMORY = 1 << 27  # bytes of eigenvectors; a larger embedding is computed block by block
+# with fewer points for each anchor the anchors would not be connected with each other
+POINTS_PER_ANCHOR, FEWEST_ANCHORS = 5, 50
 CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
 
 
 def affinity_options(kind: str, params: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the options of an affinity, defaults filled in, checked."""
+    """Return the checked options of an affinity, with defaults filled in."""
     known = OPTIONS[kind]
     for name, value in (params or {}).items():
         if name not in known:
@@ -66,7 +67,7 @@ def affinity_options(kind: str, params: dict[str, Any] | None) -> dict[str, Any]
 
 
 class SpectralClusterer(InductiveClusterer):
-    """Graph, learn, embed, partition; new points enter through the graph."""
+    """Build a graph, learn, embed, partition; the graph connects new points."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InductiveClusterer._parameter_constraints,
@@ -123,18 +124,18 @@ class SpectralClusterer(InductiveClusterer):
         return self.affinity == "anchors"
 
     def _warn_of_components(self) -> None:
-        """Say so when the graph falls into more parts than clusters are asked for."""
+        """Warn if the graph has more connected parts than the requested clusters."""
         parts = 1 if isinstance(self.affinity_matrix_, np.ndarray) else self._basis.parts
         if parts > self.n_clusters:
             more = "n_nearest, or take fewer anchors" if self._streams() else "n_neighbors"
             warn(
                 f"the graph has {parts} separate parts, more than n_clusters={self.n_clusters}: "
-                f"small parts are put together arbitrarily; raise {more}",
+                f"small parts are merged arbitrarily; raise {more}",
                 ConvergenceWarning,
             )
 
     def _sample(self, size: int) -> Integers:
-        """Return the numbers of some rows, spread over the points whatever their order."""
+        """Return the numbers of some rows, spread over the points independently of their order."""
         if self._streams() and len(self._graph_.sample) >= size:
             return spaced(self._graph_.sample, size)
         F = self._basis.vectors
@@ -171,7 +172,7 @@ class SpectralClusterer(InductiveClusterer):
         if not self._streams():
             super()._place(X, labels)
             return
-        touched = self._basis.map.touched  # their vectors are their own, not those of the map
+        touched = self._basis.map.touched  # the map does not give their vectors
         known = take_rows(self._fit_X, touched, self._dtype) if len(touched) else None
 
         def place(part: slice) -> None:
@@ -191,5 +192,5 @@ class SpectralClusterer(InductiveClusterer):
         return nearest_centre(self._embed(V), self._centres)
 
     def _embed(self, V: Array) -> Array:
-        """Return what k-means sees of the eigenvectors V."""
+        """Return the rows for k-means, computed from the eigenvectors V."""
         return unit_rows(V)

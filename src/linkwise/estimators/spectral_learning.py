@@ -1,4 +1,4 @@
-"""SL, constraints written into the affinity."""
+"""SL, spectral learning: constraints replace affinities."""
 
 from typing import Any, ClassVar, Literal
 
@@ -17,13 +17,14 @@ class SpectralLearning(SpectralClusterer):
     """Spectral learning, SL (Kamvar, Klein & Manning 2003).
 
     The affinity of a must-linked pair becomes 1, that of a cannot-linked pair 0; then spectral
-    clustering. Cheap, and blind beyond the pairs themselves. It knows no weights.
+    clustering. It is cheap, and constraints affect their own pairs only. Weights are refused.
 
     Parameters
     ----------
     n_clusters : int
     normalization : {"symmetric", "additive"}
-        The usual D^-1/2 W D^-1/2, or Kamvar's own (W + d_max I - D) / d_max. They can differ a lot.
+        The usual D^-1/2 W D^-1/2, or Kamvar's (W + d_max I - D) / d_max. The results can differ
+        a lot.
     affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
     n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 

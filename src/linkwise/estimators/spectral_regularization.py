@@ -1,4 +1,4 @@
-"""CCSR, a kernel on the smooth eigenvectors."""
+"""CCSR, a kernel learned on the smooth eigenvectors."""
 
 from typing import Any, ClassVar, Literal
 
@@ -27,8 +27,8 @@ class SpectralRegularization(SpectralClusterer):
     """Constrained clustering by spectral regularisation, CCSR (Li, Liu & Tang 2009), shrunk.
 
     Learns a positive semi-definite matrix of ``n_components`` x ``n_components`` numbers that
-    recombines the smooth eigenvectors of a graph; k-means on these. Learns much from about 100
-    constraints on; with fewer, the shrinkage holds it near plain spectral clustering.
+    recombines the smooth eigenvectors of a graph, and runs k-means on the result. It needs about
+    100 constraints; with fewer, the shrinkage keeps it near plain spectral clustering.
 
     Without constraints it is plain spectral clustering: k-means on the unit rows of the first
     ``n_clusters`` eigenvectors.
@@ -37,14 +37,14 @@ class SpectralRegularization(SpectralClusterer):
     ----------
     n_clusters : int
     n_components : int
-        Number m of eigenvectors. Cost grows with its fourth power.
+        Number m of eigenvectors. The cost grows with its fourth power.
     shrinkage : "auto" or float >= 0
-        How strongly the matrix is held near that of plain spectral clustering, in units of the
-        total weight of the constraints; "auto" takes the value that predicts left-out constraints
-        best, 0 is the paper.
+        How strongly the matrix is pulled towards that of plain spectral clustering, in units of
+        the total weight of the constraints. "auto" is the value that predicts left-out constraints
+        best; 0 is the paper.
     diagonal : {"balanced", "paper"}
-        Weight of the n terms that ask for unit self-similarity: all together as much as the
-        pairs, or one each.
+        Weight of the n terms that ask for unit self-similarity: in total as much as all pairs,
+        or 1 each.
     affinity, n_neighbors, sigma, affinity_params : as in `CCSKL`
     n_init, on_conflict, on_unknown, random_state : as in `CCSKL`
 

@@ -1,4 +1,4 @@
-"""Room 6: how good is a clustering, and what does it keep of the constraints."""
+"""Agreement of a clustering with true classes, and the share of constraints that it keeps."""
 
 from linkwise.evaluate.agreement import (
     accuracy,

@@ -2,9 +2,9 @@
 
     (1)  error = 1 - max_map 1/n sum_i [y_i = map(label_i)]      Eq. (17) of CCSKL
 
-over all one-to-one maps of clusters to classes (a cluster beyond the number of classes counts
-as wrong), found by the Hungarian method. Every measure takes ``rows``, to look at a part of the
-points only: the test part, or the points no constraint touches.
+over all one-to-one maps of clusters to classes, by the Hungarian method. Clusters beyond the number
+of classes count as wrong. Every measure takes ``rows`` to measure on a part of the points, such as
+the test part or the unconstrained points.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def rand_index(y: ArrayLike, labels: ArrayLike, *, rows: Selection | None = None
 
 
 def adjusted_rand_index(y: ArrayLike, labels: ArrayLike, *, rows: Selection | None = None) -> float:
-    """Return the Rand index corrected for chance: 1 is perfect, 0 what chance gives."""
+    """Return the Rand index corrected for chance: 1 is perfect, 0 is chance level."""
     return float(adjusted_rand_score(*_part(y, labels, rows)))
 
 

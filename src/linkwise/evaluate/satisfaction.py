@@ -1,7 +1,7 @@
-"""What a clustering keeps of the constraints, and how it does where they are silent.
+"""The share of constraints that a clustering keeps, and its scores on unconstrained points.
 
-Scores over all points measure satisfaction as much as generalisation: with as many uniform
-pairs as points, 86 % of the points occur in one. So every score is also taken on the untouched
+Scores over all points measure satisfaction as much as generalisation: with as many uniform pairs
+as points, 86 % of the points occur in a pair. So every score is also computed on the untouched
 points, those that occur in no pair.
 """
 
@@ -87,14 +87,14 @@ def scores(
     Parameters
     ----------
     y, labels : arrays (n,)
-    constraints : Constraints or what stands for them
+    constraints : Constraints, or what `as_constraints` accepts
     sample_id : array (n,) or None, the ids that constraints name
-    rows : mask or indices or None, the part to measure on, the test part say
+    rows : mask or indices or None, the rows to measure on, such as the test part
 
     Returns
     -------
     dict with "error", "accuracy", "rand", "adjusted_rand", "mutual_information", each also with
-    the ending "_untouched" (NaN where every point is touched), "n_untouched", and "kept",
+    the ending "_untouched" (NaN if every point is touched), "n_untouched", and "kept",
     "kept_must", "kept_cannot", "kept_weighted".
     """
     labels = np.asarray(labels)
