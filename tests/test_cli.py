@@ -285,6 +285,7 @@ BAD = {
     "check far.csv --data data.csv --id-column id": (3, "is not an id in data.csv"),
     "": (2, "required: COMMAND"),
     "magic": (2, "invalid choice: 'magic'"),
+    "bench speed": (2, "benchmarks are run from a checkout: python -m benchmarks"),
 }
 
 
@@ -393,6 +394,46 @@ def test_no_command_overwrites_a_project_or_its_data(call, here):
     assert call(f"{fit} labels.csv")[0] == 0
 
 
+@pytest.mark.parametrize("what", ["", "--labels data.csv", "--log"])
+def test_export_to_stdout_is_the_table_alone(call, what):
+    assert call("label data.csv --id id --terminal", b"s\nd\nq\n")[0] == 0
+    code, _, told = call(f"export data.linkwise {what} -o table.csv")
+    assert code == 0
+    expected = Path("table.csv").read_bytes().decode()
+    code, out, err = call(f"export data.linkwise {what} -o -")
+    assert (code, out) == (0, expected)
+    assert err == told.replace("table.csv", "stdout")
+
+
+def test_models_projects_and_data_are_told_apart(call):
+    import linkwise
+
+    linkwise.save(linkwise.COPKMeans(), "m.lwmodel")
+    assert call("label data.csv --id id --project p.linkwise --terminal", b"s\nq\n")[0] == 0
+    for line, fault in {
+        "fit m.lwmodel -k 2": "m.lwmodel is a saved model, not a table of points",
+        "fit p.linkwise -k 2": "p.linkwise is a project of answers, not a table of points",
+        "fit data.csv -k 2 --links m.lwmodel": "m.lwmodel is a saved model, not links",
+        "check m.lwmodel": "m.lwmodel is a saved model, not links",
+        "export m.lwmodel -o a.csv": "m.lwmodel is a saved model, not a project of answers",
+        "label data.csv --project m.lwmodel": "m.lwmodel is a saved model, not a project of answ",
+    }.items():
+        code, out, err = call(line)
+        assert (code, out, err.count("\n")) == (3, "", 1)
+        assert fault in err
+
+
+def test_the_demonstration_overwrites_no_picture_of_a_project(call):
+    image = pytest.importorskip("PIL.Image")
+    image.fromarray(np.zeros((20, 20, 3), dtype=np.uint8)).save("digits.png")
+    from linkwise.segment.project import KEPT, open_project
+
+    open_project("digits.png", "digits.linkwise", dict.fromkeys(KEPT))[1].close()
+    code, out, err = call("demo --out .")
+    assert (code, out) == (2, "")
+    assert "digits.png is the data of the project" in err
+
+
 def test_the_summary_names_the_first_links_not_kept(call):
     pairs = [f"{3 * i:03d},{3 * i + 3:03d},cannot\n" for i in range(8)]
     Path("links.csv").write_text("".join(pairs))
@@ -463,6 +504,7 @@ def test_methods_lists_every_estimator(call):
     assert {row["links"] for row in rows} <= {"hard", "soft", "none"}
     out = call("methods")[1]
     assert all(str(value) in out for row in rows for value in row.values())
+    assert max(map(len, out.splitlines())) <= 100
 
 
 def test_demo_runs_the_demonstration(call, monkeypatch):

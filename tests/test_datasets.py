@@ -141,4 +141,4 @@ def test_the_command_lists_what_is_there_and_how_to_get_the_rest(tmp_path, capsy
     assert main(["datasets"]) == 0
     assert "scikit-learn" in capsys.readouterr().out
     assert main(["datasets", "--data", str(tmp_path / "no")]) == 3
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """The command line: fit, check, label, export, segment, methods, demo, datasets.
 
-Exit codes: 0, 2 a wrong command line, 3 wrong data, 4 links that cannot all hold (--strict).
+Exit codes: 0 done, 2 a wrong command line or a protected output, 3 wrong data, 4 links that cannot
+all hold (with --strict or a hard method).
 NumPy is imported inside the commands, so that --help and --version are quick.
 """
 
@@ -8,6 +9,8 @@ import io
 import os
 import sys
 import warnings
+from argparse import ArgumentParser
+from collections.abc import Sequence
 
 from linkwise.cli.arguments import Parser, parser, whole
 from linkwise.cli.methods import METHODS, TRANSFORMERS
@@ -17,12 +20,12 @@ from linkwise.exceptions import InfeasibleConstraints, MissingExtra
 __all__ = ["METHODS", "TRANSFORMERS", "Parser", "UsageError", "main", "run_command", "whole"]
 
 
-def main(argv=None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run one command of linkwise and return its exit code."""
     return run_command(parser(), argv)
 
 
-def run_command(parser, argv=None) -> int:
+def run_command(parser: ArgumentParser, argv: Sequence[str] | None = None) -> int:
     """Run the command that a command line names and return its exit code.
 
     Parameters
@@ -44,7 +47,7 @@ def run_command(parser, argv=None) -> int:
             warnings.simplefilter("default", RuntimeWarning)
             warnings.showwarning = lambda message, *_, **__: say("warning", message)
             args = parser.parse_args(argv)
-            code = args.run(args)
+            code: int = args.run(args)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # --help and --version
@@ -52,7 +55,7 @@ def run_command(parser, argv=None) -> int:
     except KeyboardInterrupt:
         say("error", "interrupted")
         return 130
-    except BrokenPipeError:  # the reader of stdout has seen enough; Python must not flush again
+    except BrokenPipeError:  # the reader of stdout is gone; Python must not flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (UsageError, FileExistsError) as error:

@@ -1,6 +1,8 @@
-"""What every command takes: the parser of the whole command line."""
+"""The arguments of every command."""
 
 import argparse
+from collections.abc import Callable
+from typing import NoReturn
 
 from linkwise import __version__
 from linkwise.cli.check import check
@@ -14,14 +16,16 @@ from linkwise.cli.projects import export, label, segment
 class Parser(argparse.ArgumentParser):
     """A parser that leaves the printing of errors to main."""
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
+        if self.prog == "linkwise" and "invalid choice: 'bench'" in message:
+            message += "; benchmarks are run from a checkout: python -m benchmarks"
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
-def whole(low, high=float("inf")):
-    """Return a reader of whole numbers low..high."""
+def whole(low: int, high: float = float("inf")) -> Callable[[str], int]:
+    """Return a function that reads a whole number low..high."""
 
-    def read(text):
+    def read(text: str) -> int:
         if not (text.isdecimal() and low <= int(text) <= high):
             limit = f"in {low}..{high}" if high < float("inf") else f">= {low}"
             raise argparse.ArgumentTypeError(f"expected a whole number {limit}, got {text!r}")
@@ -30,25 +34,27 @@ def whole(low, high=float("inf")):
     return read
 
 
-def parser():
+def parser() -> Parser:
     """Return the parser of the whole command line."""
     top = Parser(
         prog="linkwise",
-        description='Cluster data by a few answers "same" or "different".',
-        epilog="Exit codes: 0 done, 2 wrong command line, 3 wrong data, 4 links that cannot all "
-        "hold (with --strict).",
+        description='Cluster data with a few answers "same" or "different" about pairs of rows.',
+        epilog="Exit codes: 0 done, 2 wrong command line or protected output, 3 wrong data, 4 the "
+        "links cannot all hold (with --strict or a hard method).",
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"linkwise {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def command(run, among=commands):
+    def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
         text = run.__doc__
-        added = among.add_parser(run.__name__, help=text, description=text, allow_abbrev=False)
+        added: argparse.ArgumentParser = commands.add_parser(
+            run.__name__, help=text, description=text, allow_abbrev=False
+        )
         added.set_defaults(run=run)
         return added
 
-    def add_columns(added):
+    def add_columns(added: argparse.ArgumentParser) -> None:
         add = added.add_argument
         add(
             "--id-column",
@@ -64,7 +70,7 @@ def parser():
             help="columns to cluster by, by name or number; default all but the ids",
         )
 
-    def add_judgement(added):
+    def add_judgement(added: argparse.ArgumentParser) -> None:
         add = added.add_argument
         add("--strict", action="store_true", help="exit 4 if the links cannot all hold")
         add("--json", action="store_true", help="print one JSON object")
@@ -73,7 +79,12 @@ def parser():
     add = added.add_argument
     add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or - for csv on stdin")
     add("--links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
-    add("-k", type=whole(1), metavar="K", help="number of clusters; default: chosen by the data")
+    add(
+        "-k",
+        type=whole(1),
+        metavar="K",
+        help="number of clusters; default: link-clustering finds one",
+    )
     add(
         "--method",
         choices=METHODS,
@@ -83,7 +94,7 @@ def parser():
     add(
         "--effort",
         metavar="E",
-        help="of link-clustering: fast, balanced (default), thorough, or seconds",
+        help="how much link-clustering tries: fast, balanced (default), thorough, or seconds",
     )
     add(
         "--affinity",
@@ -91,64 +102,125 @@ def parser():
         help="graph of a spectral method, such as nearest_neighbors or anchors",
     )
     add("--anchors", type=whole(1), metavar="P", help="number of anchors; means --affinity anchors")
-    add("--max-memory", metavar="SIZE", help='refuse a fit that needs more, such as "4 GB"')
+    add("--max-memory", metavar="SIZE", help='refuse a fit that needs more memory, such as "4 GB"')
     add("--max-time", type=whole(1), metavar="S", help="refuse a fit that takes more seconds")
-    add("--explain", action="store_true", help="tell what link-clustering chose, and why")
+    add("--explain", action="store_true", help="print what link-clustering chose, and why")
     add_columns(added)
     add("--standardize", action="store_true", help="give every column mean 0 and variance 1")
-    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
+    add(
+        "--seed",
+        type=whole(0, 2**32 - 1),
+        default=0,
+        metavar="N",
+        help="seed of random numbers, default 0",
+    )
     add_judgement(added)
-    add("--quiet", action="store_true", help="print no summary")
+    add("--quiet", action="store_true", help="print no summary and no notes")
     add("--force", action="store_true", help="overwrite the output")
     add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
 
     added = command(check)
     add = added.add_argument
     add("links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
-    add("--data", metavar="DATA", help="the points, to check that links name them")
-    add("-k", type=whole(1), metavar="K", help="number of clusters the links must fit in")
+    add("--data", metavar="DATA", help="the points, to check that the links name them")
+    add("-k", type=whole(1), metavar="K", help="number of clusters in which the links must fit")
     add_columns(added)
     add_judgement(added)
 
     added = command(label)
     add = added.add_argument
     add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file")
-    add("--terminal", action="store_true", help="ask in this terminal, not on a page")
-    add("--project", metavar="FILE", help="where answers are kept; default DATA with .linkwise")
+    add("--terminal", action="store_true", help="ask in this terminal instead of on a page")
+    add(
+        "--project",
+        metavar="FILE",
+        help="file of the answers; default DATA with the suffix .linkwise",
+    )
     add("--text", metavar="C", help="column of texts to cluster by")
     add("--image", metavar="C", help="column of names of image files to cluster by")
-    add("-k", type=whole(1), metavar="K", help="number of clusters; default: found on the way")
+    add("-k", type=whole(1), metavar="K", help="number of clusters; default: found while labelling")
     add_columns(added)
-    add("--standardize", action="store_true", default=None, help="scale columns of numbers alike")
-    add("--seed", type=whole(0, 2**32 - 1), metavar="N", help="default 0")
-    add("--port", type=whole(1, 65535), metavar="N", help="of the page; default a free one")
-    add("--no-browser", dest="browser", action="store_false", help="only print the address")
-    add("--host", metavar="H", help="address to listen on; default this machine alone")
-    add("--token", metavar="T", help="what other machines must show to come in, with --host")
-    add("--import", dest="table", metavar="FILE", help="add links, labels or a log, ask nothing")
+    add(
+        "--standardize",
+        action="store_true",
+        default=None,
+        help="give columns of numbers mean 0 and variance 1",
+    )
+    add("--seed", type=whole(0, 2**32 - 1), metavar="N", help="seed of random numbers, default 0")
+    add("--port", type=whole(1, 65535), metavar="N", help="port of the page; default a free one")
+    add(
+        "--no-browser",
+        dest="browser",
+        action="store_false",
+        help="print the address of the page and do not open it",
+    )
+    add("--host", metavar="H", help="address to listen on; default 127.0.0.1, this machine only")
+    add(
+        "--token", metavar="T", help="secret that other machines need to open the page, with --host"
+    )
+    add(
+        "--import",
+        dest="table",
+        metavar="FILE",
+        help="add a table of links or labels, or a log, and ask nothing",
+    )
 
     added = command(export)
     add = added.add_argument
     add("project", metavar="PROJECT", help="a .linkwise file")
-    add("-o", dest="output", required=True, metavar="FILE", help=".csv, .tsv, .jsonl or .parquet")
+    add(
+        "-o",
+        dest="output",
+        required=True,
+        metavar="FILE",
+        help=".csv, .tsv, .jsonl or .parquet, or - for csv on stdout",
+    )
     what = added.add_mutually_exclusive_group()
-    what.add_argument("--labels", metavar="DATA", help="cluster DATA by the answers, write labels")
-    what.add_argument("--log", action="store_true", help="write every event, undone ones too")
+    what.add_argument(
+        "--labels", metavar="DATA", help="cluster DATA by the answers and write the labels"
+    )
+    what.add_argument("--log", action="store_true", help="write every event, undone ones included")
     add("--force", action="store_true", help="overwrite the output")
 
     added = command(segment)
     add = added.add_argument
     add("image", metavar="IMAGE", help="a JPEG, PNG, WebP, TIFF or BMP file")
-    add("--regions", type=whole(1, 255), metavar="K", help="default one for each colour of strokes")
-    add("--superpixels", type=whole(2, 3000), metavar="N", help="pieces; default about 500")
-    add("--project", metavar="FILE", help="where strokes are kept; default IMAGE with .linkwise")
-    add("--strokes", metavar="FILE", help="strokes from a .json file instead, with -o")
-    add("-o", dest="output", metavar="FILE", help="write the mask, .png or .npy, and open no page")
+    add(
+        "--regions",
+        type=whole(1, 255),
+        metavar="K",
+        help="number of regions; default one per colour of the strokes",
+    )
+    add(
+        "--superpixels",
+        type=whole(2, 3000),
+        metavar="N",
+        help="number of pieces; default about 500",
+    )
+    add(
+        "--project",
+        metavar="FILE",
+        help="file of the strokes; default IMAGE with the suffix .linkwise",
+    )
+    add("--strokes", metavar="FILE", help="take strokes from a .json file; needs -o")
+    add(
+        "-o",
+        dest="output",
+        metavar="FILE",
+        help="write the mask, .png or .npy, without opening a page",
+    )
     add("--force", action="store_true", help="overwrite the output")
-    add("--port", type=whole(1, 65535), metavar="N", help="of the page; default a free one")
-    add("--no-browser", dest="browser", action="store_false", help="only print the address")
-    add("--host", metavar="H", help="address to listen on; default this machine alone")
-    add("--token", metavar="T", help="what other machines must show to come in, with --host")
+    add("--port", type=whole(1, 65535), metavar="N", help="port of the page; default a free one")
+    add(
+        "--no-browser",
+        dest="browser",
+        action="store_false",
+        help="print the address of the page and do not open it",
+    )
+    add("--host", metavar="H", help="address to listen on; default 127.0.0.1, this machine only")
+    add(
+        "--token", metavar="T", help="secret that other machines need to open the page, with --host"
+    )
 
     added = command(methods)
     added.add_argument("--json", action="store_true", help="print a JSON list")

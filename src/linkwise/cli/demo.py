@@ -11,18 +11,20 @@ from linkwise import datasets
 from linkwise.choice import LinkClustering
 from linkwise.constraints import sample_pairs
 from linkwise.evaluate import scores
+from linkwise.tables import check_output
 
-ANSWERS = (0, 50, 200, 1000)
+ANSWERS = (0, 50, 200, 1000)  # none, and three steps that show how agreement grows
 
 
 def _by_class(y, labels):
-    """Return labels renamed to the classes they match best."""
+    """Return labels renamed to the classes that they match best."""
     rows, columns = linear_sum_assignment(contingency_matrix(y, labels), maximize=True)
     name = dict(zip(np.unique(labels)[columns], np.unique(y)[rows], strict=True))
     return np.array([name[label] for label in labels])
 
 
 def _picture(X, y, before, after, path):
+    """Write a map of the clusters before and after: (number of answers, agreement, labels) each."""
     from sklearn.manifold import TSNE
 
     from linkwise.plot import draw_map, pyplot
@@ -40,9 +42,11 @@ def _picture(X, y, before, after, path):
 
 
 def run(out="demo"):
-    """Print the table, and write the map before and after to ``out/digits.png``."""
+    """Print a table of agreement by number of answers, and write a map to ``out/digits.png``."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
+    picture = folder / "digits.png"
+    check_output(picture, force=True)
     X, y = datasets.load("digits")
     print("Handwritten digits, 1,797 images of 8 x 8; ten clusters asked for.")
     print("An answer says of two images whether they show the same digit.\n")
@@ -61,6 +65,6 @@ def run(out="demo"):
             f"{share:>8}{seconds:>10.2f}"
         )
     print("\nagreement: adjusted Rand index with the true digits (1 = perfect, 0 = chance);")
-    print("untouched: the same on the images that no answer mentions; kept: answers followed.")
-    _picture(X, y, found[ANSWERS[0]], found[ANSWERS[-1]], folder / "digits.png")
-    print(f"\nThe map before and after: {folder / 'digits.png'}")
+    print("untouched: the same for images in no answer; kept: answers that the clusters follow.")
+    _picture(X, y, found[ANSWERS[0]], found[ANSWERS[-1]], picture)
+    print(f"\nThe map without and with answers: {picture}")

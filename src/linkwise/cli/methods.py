@@ -1,9 +1,11 @@
 """The methods by their names on the command line; the command that lists them."""
 
 import json
+import textwrap
+from argparse import Namespace
 from importlib import import_module
 
-from linkwise.cli.output import print_table
+from linkwise.cli.output import WIDTH, table_lines
 
 METHODS = {
     "link-clustering": "LinkClustering",
@@ -24,7 +26,7 @@ METHODS = {
     "gaussian-mixture": "ConstrainedGaussianMixture",
     "agglomerative": "ConstrainedAgglomerative",
 }
-TRANSFORMERS = {  # in Python only: what comes out are features, not clusters
+TRANSFORMERS = {  # for Python only: they return features, not clusters
     "constrained-pca": "ConstrainedPCA",
     "constrained-lpp": "ConstrainedLPP",
     "itml": "ITML",
@@ -37,7 +39,7 @@ def method_class(name):
 
 
 def describe(name):
-    """Return what there is to know of a method, from its class."""
+    """Return the traits of a method, from its class."""
     cls = method_class(name)
     traits = cls.traits
 
@@ -56,11 +58,19 @@ def describe(name):
     }
 
 
-def methods(args):
+def methods(args: Namespace) -> int:
     """List the methods."""
     rows = [describe(name) for name in METHODS | TRANSFORMERS]
     if args.json:
         print(json.dumps(rows))
         return 0
-    print_table(rows)
+    short = {"new points": "new"}
+    traits = [{short.get(k, k): v for k, v in row.items() if k != "summary"} for row in rows]
+    header, *lines = table_lines(traits)
+    print(header)
+    for line, row in zip(lines, rows, strict=True):
+        print(line)
+        print(textwrap.fill(row["summary"], WIDTH, initial_indent="    ", subsequent_indent="    "))
+    print("\nlinks: hard methods keep all links, soft ones weigh them against the data")
+    print("new: whether the method places new points; rows: practical up to so many on a laptop")
     return 0

@@ -1,9 +1,11 @@
-"""What the commands say, and how: errors in one line, tables."""
+"""How commands print: messages in one line, tables."""
 
 import sys
 from contextlib import suppress
+from typing import Any
 
-REMEDIES = {
+WIDTH = 100  # columns of a terminal that tables for reading fit in
+REMEDIES: dict[type, str] = {
     FileNotFoundError: "no such file; check the path",
     IsADirectoryError: "is a folder; name a file",
     NotADirectoryError: "a part of the path is a file, not a folder; check the path",
@@ -16,28 +18,32 @@ class UsageError(Exception):
     """The command line itself is wrong."""
 
 
-def say(kind, text):
+def say(kind: str, text: object) -> None:
     """Print one line to stderr."""
-    with suppress(OSError):  # stderr may be full; the exit code tells too
+    with suppress(OSError):  # stderr may be full; the exit code says the same
         print(f"linkwise: {kind}: {' '.join(str(text).split())}", file=sys.stderr)
 
 
-def reason(error):
-    """Return what an error says, without Python's decoration."""
+def reason(error: BaseException) -> str:
+    """Return the message of an error, without Python's decoration."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'stdout'}: {REMEDIES.get(type(error), error.strerror)}"
     return str(error) or type(error).__name__
 
 
-def print_table(rows):
-    """Print dicts with the same keys as a table."""
+def table_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Return dicts with the same keys as the lines of a table, the header first."""
     table = [list(rows[0]), *(["" if v is None else str(v) for v in r.values()] for r in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        print("  ".join(map(str.ljust, row, widths)).rstrip())
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
 
 
-def write_bytes(raw):
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Print dicts with the same keys as a table."""
+    print("\n".join(table_lines(rows)))
+
+
+def write_bytes(raw: bytes) -> None:
     """Write a table to stdout: UTF-8 as in a file, whatever the locale."""
     if not hasattr(sys.stdout, "buffer"):  # text in memory, say
         sys.stdout.write(raw.decode())

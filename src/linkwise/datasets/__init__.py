@@ -1,4 +1,4 @@
-"""Data sets by name."""
+"""Data sets by name: `load` one, `listing` of all; `fetch` downloads."""
 
 from linkwise.datasets.catalogue import (
     EMBEDDED,

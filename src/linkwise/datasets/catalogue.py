@@ -1,16 +1,16 @@
 """Data sets by name.
 
-`load` looks for a set in four places, in this order:
+`load` looks for a data set in four places, in this order:
 
     1. the folder named by ``data`` or the environment variable LINKWISE_DATA, as ``name.npz`` with
-       arrays X and y; counts of words as the parts of a csr matrix (data, indices, indptr, shape)
-    2. the sets that come with scikit-learn
+       arrays X and y; word counts as the parts of a csr matrix (data, indices, indptr, shape)
+    2. the data sets that come with scikit-learn
     3. OpenML, by `sklearn.datasets.fetch_openml`
     4. scikit-learn's own fetchers
 
-What is fetched stays in scikit-learn's cache (``~/scikit_learn_data``, or SCIKIT_LEARN_DATA), so
-that the network is needed once. Features are as in the source; rows with missing values are left
-out, except that missing ages of dermatology are set to the median.
+Fetched data sets stay in scikit-learn's cache (``~/scikit_learn_data``, or SCIKIT_LEARN_DATA), so
+each is downloaded once. Features are as in the source. Rows with missing values are removed,
+except that missing ages in dermatology are replaced by the median.
 """
 
 import os
@@ -29,30 +29,47 @@ EMBEDDED = {
     "wdbc": "load_breast_cancer",
     "digits": "load_digits",
 }
-PATIENCE = 60  # seconds that a source may be silent
-CSR = {"data", "indices", "indptr", "shape"}
-VOCABULARY = 10_000  # most frequent words that are counted
+TIMEOUT = 60  # seconds; a source that is silent for longer counts as unreachable
+CSR = ("data", "indices", "indptr", "shape")  # names of the parts of a csr matrix
+VOCABULARY = 10_000  # most frequent words that are counted: rarer ones tell little of a topic
 
 
 class Dataset(NamedTuple):
-    X: np.ndarray  # (n, d), values as in the source; a csr_matrix for counts of words
-    y: np.ndarray  # (n,) classes 0 ... k - 1
+    """A data set.
+
+    Attributes
+    ----------
+    X : array (n, d), values as in the source; a csr_matrix for word counts
+    y : int array (n,), the class of each row, 0 ... k - 1
+    """
+
+    X: Any
+    y: np.ndarray
 
 
 class Entry(NamedTuple):
-    """What is known of a set without having it."""
+    """What is known of a data set before it is loaded.
+
+    Attributes
+    ----------
+    n, d, k : int, the number of rows, columns and classes
+    openml : int or None, its number at OpenML
+    fetch : function () -> {name: array}, or None
+    turn : function (X, y) of OpenML -> {name: array}, or None: rows with gaps are removed
+    words : str, what it is, if it can only be obtained by hand
+    """
 
     n: int
     d: int
     k: int
-    openml: int | None = None  # its number there
-    fetch: Callable | None = None  # () -> {name: array}
-    turn: Callable | None = None  # (X, y) of OpenML -> {name: array}
-    words: str = ""  # how to get it, where no program can
+    openml: int | None = None
+    fetch: Callable | None = None
+    turn: Callable | None = None
+    words: str = ""
 
 
 def _codes(y):
-    """Return classes 0 ... k - 1 in the order of their names; numbers by value."""
+    """Return classes 0 ... k - 1, ordered by value if they are numbers, else by name."""
     try:
         y = np.asarray(y, dtype=np.float64)
     except ValueError:
@@ -61,33 +78,37 @@ def _codes(y):
 
 
 def _complete(X, y):
+    """Return the rows without missing values."""
     rows = np.isfinite(X).all(axis=1)
     return {"X": X[rows], "y": _codes(y[rows])}
 
 
 def _dermatology(X, y):
+    """Return dermatology with missing ages replaced by the median."""
     holes = ~np.isfinite(X)
     X = np.where(holes, np.nanmedian(X, axis=0), X)
     return {"X": X, "y": _codes(y), "age_imputed": holes.any(axis=1)}
 
 
 def _vowel(X, y):
-    """Part the ten coefficients from what else the columns say: part, speaker, sex."""
+    """Return the ten coefficients; the other columns tell the part, the speaker and the sex."""
     if X.shape[1] == 10:
         return _complete(X, y)
     return {"X": X[:, -10:], "y": _codes(y), "is_test": X[:, 0].astype(np.int64)}
 
 
 def _test_images(X, y):
+    """Return the last 10,000 rows of MNIST, its test part."""
     return {"X": X[-10_000:].astype(np.uint8), "y": _codes(y)[-10_000:]}
 
 
 def _train_images(X, y):
+    """Return all but the last 10,000 rows of MNIST, its training part."""
     return {"X": X[:-10_000].astype(np.uint8), "y": _codes(y)[:-10_000]}
 
 
 def _faces():
-    """Return the ORL faces, 64 x 64 in the source, halved."""
+    """Return the ORL faces, 64 x 64 pixels in the source, at half the resolution."""
     from sklearn.datasets import fetch_olivetti_faces
 
     found = fetch_olivetti_faces()
@@ -97,7 +118,7 @@ def _faces():
 
 
 def _news():
-    """Return counts of words of the 20 newsgroups."""
+    """Return the word counts of the 20 newsgroups."""
     from sklearn.datasets import fetch_20newsgroups
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -130,17 +151,17 @@ CATALOGUE = {
     "skin": Entry(245057, 3, 2, 1502),
     "orl_32x32": Entry(400, 1024, 40, fetch=_faces),
     "newsgroups20_counts": Entry(18846, 10000, 20, fetch=_news),
-    "protein": Entry(116, 20, 6, words="the set of Xing et al. 2002"),
-    "yale_32x32": Entry(165, 1024, 15, words="Yale faces, 32 x 32 pixels a row"),
+    "protein": Entry(116, 20, 6, words="the protein data of Xing et al. 2002"),
+    "yale_32x32": Entry(165, 1024, 15, words="Yale faces, 32 x 32 pixels per row"),
     "yaleb_ext_32x32": Entry(
-        2414, 1024, 38, words="Extended Yale B faces, frontal, 32 x 32 pixels a row"
+        2414, 1024, 38, words="Extended Yale B faces, frontal, 32 x 32 pixels per row"
     ),
     "scene8_119d": Entry(2688, 119, 8, words="features of the eight scenes of Oliva and Torralba"),
 }
 
 
 def folder_of(data=None):
-    """Return the folder of data sets as a Path: the one given, or that of LINKWISE_DATA, or None.
+    """Return the folder of data sets: the one given, else that of LINKWISE_DATA, else None.
 
     >>> folder_of("sets").name
     'sets'
@@ -150,7 +171,7 @@ def folder_of(data=None):
 
 
 def read_file(path):
-    """Return {name: array} of an npz file; counts of words become a csr_matrix X."""
+    """Return {name: array} of an .npz file; word counts become a csr_matrix X."""
     from scipy import sparse
 
     try:
@@ -158,10 +179,8 @@ def read_file(path):
             arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
     except Exception as error:  # a broken archive may fail anywhere, and with anything
         raise ValueError(f"{path}: not a readable .npz file of numbers ({error})") from error
-    if set(arrays) >= CSR:
-        data, indices, indptr, shape = (
-            arrays.pop(name) for name in ("data", "indices", "indptr", "shape")
-        )
+    if set(arrays) >= set(CSR):
+        data, indices, indptr, shape = map(arrays.pop, CSR)
         counts = data.astype(np.float64), indices.astype(np.int32), indptr
         arrays["X"] = sparse.csr_matrix(counts, shape=tuple(shape))
     if not {"X", "y"} <= set(arrays):
@@ -170,10 +189,10 @@ def read_file(path):
 
 
 @contextmanager
-def _patience():
-    """Let no source be silent for ever."""
+def _timeout():
+    """Limit the time that a source may take to answer."""
     before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(PATIENCE)
+    socket.setdefaulttimeout(TIMEOUT)
     try:
         yield
     finally:
@@ -181,16 +200,18 @@ def _patience():
 
 
 def fetch(name):
-    """Return {name: array} of a set from OpenML or by scikit-learn's fetcher, from then on cached.
+    """Return {name: array} of a data set from OpenML or scikit-learn's fetcher.
 
-    Where there is neither, or no network, a FileNotFoundError says so.
+    Raises
+    ------
+    FileNotFoundError, if neither has it or the network cannot be reached.
     """
     entry = CATALOGUE[name]
     if entry.openml is None and entry.fetch is None:
         raise FileNotFoundError(f"no program fetches {name!r}")
     try:
-        with _patience(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a second try
+        with _timeout(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a second attempt is made
             if entry.fetch is not None:
                 return entry.fetch()
             from sklearn.datasets import fetch_openml
@@ -205,13 +226,13 @@ def fetch(name):
 
 
 def load_arrays(name, *, data=None, online=True):
-    """Return {array name: array} of a set: X, y and what else its source has.
+    """Return {name: array} of a data set: X, y and the further arrays of its source.
 
     Parameters
     ----------
     name : str
-    data : folder with ``name.npz``, or None for the one LINKWISE_DATA names
-    online : bool, whether to fetch what is not there
+    data : folder with ``name.npz``, or None for the one that LINKWISE_DATA names
+    online : bool, whether to fetch a data set that is not at hand
     """
     folder = folder_of(data)
     if folder is not None and (folder / f"{name}.npz").is_file():
@@ -238,8 +259,8 @@ def load(name, *, data=None):
 
     Parameters
     ----------
-    name : str, one of CATALOGUE or of a file in the folder
-    data : folder with ``name.npz``, or None for the one LINKWISE_DATA names
+    name : str, of a data set listed by `listing`, or of a file in the folder
+    data : folder with ``name.npz``, or None for the one that LINKWISE_DATA names
 
     Returns
     -------
@@ -256,7 +277,7 @@ def load(name, *, data=None):
 
 
 def source(name, *, data=None):
-    """Return (where, how): where a set is found now, and how to get it, in words.
+    """Return (where, how): where a data set is found now, and how to get it, in words.
 
     >>> source("iris", data="nowhere")
     ('scikit-learn', '')
@@ -269,14 +290,14 @@ def source(name, *, data=None):
     if entry is None:
         return "missing", f"put {name}.npz with arrays X and y in the folder"
     if entry.openml is not None:
-        return "OpenML", f"fetched when asked for: OpenML data set {entry.openml}"
+        return "OpenML", f"fetched on first use: OpenML data set {entry.openml}"
     if entry.fetch is not None:
-        return "fetcher", "fetched when asked for, by scikit-learn"
+        return "fetcher", "fetched on first use, by scikit-learn"
     return "missing", f"put {name}.npz with arrays X and y in the folder: {entry.words}"
 
 
 def listing(*, data=None):
-    """Return one dict for every set that is known or in the folder: what it is and where."""
+    """Return a dict per data set in the catalogue or the folder: its shape, and where it is."""
     folder = folder_of(data)
     there = sorted(path.stem for path in folder.glob("*.npz")) if folder else []
     rows = []

@@ -1,4 +1,4 @@
-"""Pictures. Needs matplotlib, which comes with the extra ``plot``."""
+"""Pictures of clusterings. They need matplotlib, which comes with the extra ``plot``."""
 
 from linkwise.plot.maps import INK, PALETTE, colours, draw_map, pyplot
 

@@ -1,7 +1,7 @@
-"""Pictures. Needs matplotlib, which comes with the extra ``plot``.
+"""Maps of points, coloured and numbered by cluster.
 
-One style: points coloured by cluster with a palette that colour-blind readers can tell apart,
-clusters numbered on the map itself instead of in a legend, no axes where they mean nothing.
+Readers with colour blindness can tell the colours of the palette apart. The clusters are numbered
+on the map instead of in a legend. A map has no axes, because its coordinates have no meaning.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ INK = "#222222"
 
 
 def pyplot():
-    """Return matplotlib.pyplot, or say how to get it."""
+    """Return matplotlib.pyplot; raise MissingExtra if matplotlib is not installed."""
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -26,7 +26,7 @@ def pyplot():
 
 
 def colours(labels):
-    """Return one colour per label; beyond the palette they repeat."""
+    """Return one colour per label; with more labels than colours, the colours repeat."""
     return np.array(PALETTE)[np.asarray(labels) % len(PALETTE)]
 
 
@@ -38,8 +38,8 @@ def draw_map(axes, positions, labels, *, wrong=None, names=None, title=None):
     axes : matplotlib Axes
     positions : array (n, 2)
     labels : int array (n,)
-    wrong : bool array (n,) or None, points to mark with a cross
-    names : list of str or None, what to write on each cluster instead of its number
+    wrong : bool array (n,) or None, points to mark by a cross
+    names : list of str or None, names of the clusters, written instead of their numbers
     title : str or None
     """
     positions, labels = np.asarray(positions), np.asarray(labels)
