@@ -1,7 +1,7 @@
 """Words that several commands share."""
 
 
-def counted(n, noun):
+def counted(n: int, noun: str) -> str:
     """Return a number and its noun, in the singular or the plural.
 
     >>> counted(1, "row"), counted(2, "row"), counted(12_000, "must-link")

@@ -115,7 +115,7 @@ def test_ten_million_points_cost_no_more_than_the_pairs():
         ({"n_pairs": 1, "rows": [0, 20]}, "rows must be distinct"),
         ({"n_pairs": 1, "rows": [0, 0]}, "rows must be distinct"),
         ({"n_pairs": 1, "rows": [True]}, "rows is a mask"),
-        ({"n_pairs": 1, "rows": [3], "scheme": "balanced"}, "have none"),
+        ({"n_pairs": 1, "rows": [3], "scheme": "balanced"}, "there are none in 1 row"),
         ({"n_pairs": 1, "sample_id": [1, 2]}, "sample_id has 2 ids"),
     ],
 )

@@ -19,6 +19,7 @@ from linkwise._typing import (
     TableLike,
     TextFile,
 )
+from linkwise._wording import counted
 from linkwise.constraints import closure, conflicts, io, pair_tables, partial_labels
 from linkwise.constraints.ids import (
     as_array,
@@ -498,9 +499,9 @@ class Constraints:
         if conflict is None:
             return
         text = conflicts.explain(conflict)
-        if conflict.conflict() is None:
+        if n_clusters is not None and conflict.conflict() is None:
             message = (
-                f"the pairs need more than {n_clusters} cluster(s): {text}; "
+                f"the pairs need more than {counted(n_clusters, 'cluster')}: {text}; "
                 "raise n_clusters or remove one of these pairs"
             )
         else:

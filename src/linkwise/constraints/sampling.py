@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise._typing import Array, Scheme, Seed
+from linkwise._wording import counted
 from linkwise.constraints.ids import as_array, as_sample_id
 from linkwise.constraints.pairs import Constraints
 from linkwise.constraints.partial_labels import by_class, class_codes
@@ -60,7 +61,8 @@ def balanced_pairs(code: Array, n_pairs: int, rng: np.random.Generator) -> Array
     k = len(size)
     n_cells = len(several) + k * (k - 1) // 2
     if n_pairs and not n_cells:
-        raise ValueError(f"n_pairs={n_pairs} pairs were asked for, {len(code)} row(s) have none")
+        where = counted(len(code), "row")
+        raise ValueError(f"n_pairs={n_pairs} pairs were asked for, but there are none in {where}")
     each, rest = divmod(n_pairs, max(n_cells, 1))
     cells = np.arange(n_cells) if each else np.zeros(0, dtype=np.int64)
     cell = np.r_[np.repeat(cells, each), draw_distinct(n_cells, rest, rng)]

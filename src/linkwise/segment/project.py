@@ -1,5 +1,6 @@
 """A picture and its strokes: opened together, segmented, written."""
 
+from linkwise._wording import counted
 from linkwise.journal import Journal, check_data, describe, read_project
 from linkwise.journal.settings import is_count, project_settings, settled
 from linkwise.segment.masks import write_mask
@@ -64,7 +65,7 @@ def segment_file(image, output, *, strokes=None, project=None, settings):
     mask = segmenter.mask(lines, n_regions=settings["regions"])
     write_mask(output, mask)
     names = segmenter.regions(lines, n_regions=settings["regions"]).names
-    return f"{output}: {shares(mask, names)}; {len(lines)} strokes"
+    return f"{output}: {shares(mask, names)}; {counted(len(lines), 'stroke')}"
 
 
 def shares(mask, names):

@@ -3,6 +3,7 @@
 import os
 import shlex
 
+from linkwise._wording import counted
 from linkwise.journal import default_project
 from linkwise.labelling.project import open_project
 from linkwise.tables.ids import recognised_note
@@ -18,7 +19,9 @@ def label_in_terminal(data, path, settings, *, stdin=None, stdout=None):
     with journal:
         if items.recognised is not None:
             screen.say(recognised_note(data, items.recognised))
-        screen.say(f"{data}: {len(items.X)} rows, clustered by {items.used}; one moment ...")
+        screen.say(
+            f"{data}: {counted(len(items.X), 'row')}, clustered by {items.used}; one moment ..."
+        )
         dialogue = Dialogue(items, journal, n_clusters=settings["k"], seed=settings["seed"] or 0)
         code = 0
         try:
@@ -35,7 +38,7 @@ def label_in_terminal(data, path, settings, *, stdin=None, stdout=None):
 def say_goodbye(screen, state, data, path):
     """Print what is saved and what can be done with it."""
     counts = ", ".join(f"{number} {word}" for word, number in state.counts.items())
-    screen.say(f"Saved in {path}: {sum(state.counts.values())} answers ({counts}).")
+    screen.say(f"Saved in {path}: {counted(sum(state.counts.values()), 'answer')} ({counts}).")
     elsewhere = [] if path == default_project(data) else ["--project", path]
     go_on = shlex.join(["linkwise", "label", data, *elsewhere, "--terminal"])
     clusters = shlex.join(["linkwise", "export", path, "--labels", data, "-o", "labels.csv"])
