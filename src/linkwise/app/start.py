@@ -3,6 +3,7 @@
 import os
 import sys
 
+from linkwise._wording import counted
 from linkwise.app.security import check_host
 from linkwise.app.server import need_starlette, serve
 
@@ -39,7 +40,7 @@ def segment_in_browser(image, path, settings, *, host=None, port=None, token=Non
         page = SegmentPage(rgb, journal, name=os.path.basename(image), settings=settings)
         where = {"host": host, "port": port, "token": token, "browser": browser}
         code = serve(segment_routes(page), project=path, page=page, **where)
-    print(f"Saved in {path}: {len(journal.state.strokes)} strokes.", file=sys.stderr)
+    print(f"Saved in {path}: {counted(len(journal.state.strokes), 'stroke')}.", file=sys.stderr)
     return code
 
 

@@ -36,6 +36,8 @@ from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from linkwise._wording import counted
+
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
@@ -148,7 +150,7 @@ def checked_rows(values: Any, name: str, *, least: int = 1) -> list[Id]:
         raise ValueError(f"{name} must be a list of ids; got {values!r}")
     rows = [checked_id(value, f"{name}[{i}]") for i, value in enumerate(values)]
     if len(rows) < least:
-        raise ValueError(f"{name} must name at least {least} row(s); got {len(rows)}")
+        raise ValueError(f"{name} must name at least {counted(least, 'row')}; got {len(rows)}")
     if len(set(rows)) < len(rows):
         twice = next(row for i, row in enumerate(rows) if row in rows[:i])
         raise ValueError(f"{name} names {twice!r} twice; name it once")

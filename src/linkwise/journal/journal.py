@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from linkwise._wording import counted
 from linkwise.exceptions import warn
 from linkwise.journal.events import (
     Body,
@@ -140,7 +141,9 @@ def check_data(path: FilePath, theirs: Data, data: Data) -> None:
             "name the column of ids as it was when the project began"
         )
     if (theirs.sha256, theirs.n_rows) != (data.sha256, data.n_rows):
-        then, now = (f"({d.n_rows} rows, sha256 {d.sha256[:12]})" for d in (theirs, data))
+        then, now = (
+            f"({counted(d.n_rows, 'row')}, sha256 {d.sha256[:12]})" for d in (theirs, data)
+        )
         if theirs.name == data.name:
             fault = f"as it was {then}, and it has changed {now}; bring the old file back"
         else:
@@ -395,7 +398,11 @@ class Journal:
 
     def _check_row(self, row: Id) -> None:
         if self._known is not None and row not in self._known:
-            raise ValueError(f"{row!r} is not an id of {self.data.name}; correct it, or remove it")
+            from linkwise.constraints.ids import similar_id
+
+            meant = similar_id(row, self._known)
+            remedy = "correct it, or remove it" if meant is None else f"did you mean {meant!r}?"
+            raise ValueError(f"{row!r} is not an id of {self.data.name}; {remedy}")
         if self._known is None and (isinstance(row, str) or row >= self.data.n_rows):
             last = self.data.n_rows - 1
             raise ValueError(f"{row!r} is not a row number of {self.data.name}, 0..{last}")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._wording import counted
 from linkwise.journal import HAND, merging, moving, representatives, splitting
 from linkwise.labelling.items import Items
 
@@ -30,7 +31,7 @@ def rows_in(value: Any, n: int, *, least: int = 1) -> list[int]:
     rows = [whole(row, f"rows[{i}]", n) for i, row in enumerate(value)]
     rows = list(dict.fromkeys(rows))
     if len(rows) < least:
-        raise ValueError(f"choose {least} row(s) or more first; {len(rows)} are chosen")
+        raise ValueError(f"choose at least {counted(least, 'row')} first; {len(rows)} selected")
     return rows
 
 
@@ -73,7 +74,7 @@ def link(shown, a, b, same):
 def together(shown, rows):
     """Return that rows are one group."""
     rows = shown.few(rows_in(rows, len(shown.X), least=2))
-    return "group", {"rows": shown.named(rows)}, f"one group, {len(rows)} rows, by hand"
+    return "group", {"rows": shown.named(rows)}, f"one group, {counted(len(rows), 'row')}, by hand"
 
 
 def apart(shown, rows, cluster):
@@ -89,7 +90,11 @@ def apart(shown, rows, cluster):
         for i, row in enumerate(shown.named(rows))
         for j in range(min(EACH, len(stay)))
     ]
-    return "link", {"pairs": pairs}, f"{len(rows)} rows not part of cluster {cluster + 1}"
+    return (
+        "link",
+        {"pairs": pairs},
+        f"{counted(len(rows), 'row')} not part of cluster {cluster + 1}",
+    )
 
 
 def move(shown, rows, cluster):
@@ -97,7 +102,7 @@ def move(shown, rows, cluster):
     rows = shown.few(rows_in(rows, len(shown.X)))
     cluster, _ = shown.cluster(cluster)
     body = moving(shown.X, shown.labels, rows, cluster, ids=shown.items.ids)
-    return "group", body, f"{len(rows)} rows moved to cluster {cluster + 1}"
+    return "group", body, f"{counted(len(rows), 'row')} moved to cluster {cluster + 1}"
 
 
 def split(shown, cluster, rows=None):
