@@ -13,7 +13,7 @@ from linkwise.app.engine import Engine
 from linkwise.app.label_page import LabelPage
 from linkwise.app.label_routes import FILES, label_routes
 from linkwise.app.messages import Map, Result
-from linkwise.app.security import Door
+from linkwise.app.security import Access
 from linkwise.app.server import application, life_of
 from linkwise.labelling.project import KEPT, open_project
 from linkwise.query import Question
@@ -213,7 +213,9 @@ def page(data, *, worker=InThread, k=None, **given):
     items, journal = open_project(str(data), path, settings(k=k, **given), least=1)
     with journal:
         label_page = LabelPage(items, journal, data=str(data), k=k, worker=worker)
-        door = Door(PORT, key=KEY)
-        app = application(label_routes(label_page), door, files=FILES, lifespan=life_of(label_page))
+        access = Access(PORT, key=KEY)
+        app = application(
+            label_routes(label_page), access, files=FILES, lifespan=life_of(label_page)
+        )
         with Client(app) as client:
             yield Page(client, label_page)

@@ -24,7 +24,7 @@ from linkwise import Constraints
 from linkwise.app import security
 from linkwise.app.engine import Engine
 from linkwise.app.messages import Job, Map, Result
-from linkwise.app.security import Door, Kept, check_host, keep, recall
+from linkwise.app.security import Access, Kept, check_host, keep, recall
 from linkwise.app.server import application
 from linkwise.app.worker import Worker
 from linkwise.choice import LinkClustering
@@ -115,9 +115,9 @@ def test_only_what_is_ours_reaches_a_handler(stub):
 
 
 def test_the_launch_token_works_once_and_its_cookie_is_out_of_reach():
-    door = Door(PORT, key=KEY)
-    app = application([Route("/", lambda request: PlainTextResponse("in"))], door)
-    path = door.launch_path
+    access = Access(PORT, key=KEY)
+    app = application([Route("/", lambda request: PlainTextResponse("in"))], access)
+    path = access.launch_path
     with Client(app) as client:
         assert client.request("GET", "/", [HOST]).status == 401
         assert client.request("GET", "/start?token=wrong", [HOST]).status == 403
@@ -173,11 +173,11 @@ def test_other_machines_need_a_token():
     check_host("0.0.0.0", "t" * 16)
     check_host("127.0.0.1", None)
     check_host("::1", None)
-    door = Door(PORT, host="0.0.0.0", key=KEY, token="t" * 16)
-    assert door.is_ours(f"192.168.1.5:{PORT}")
-    assert not door.is_ours(f"evil.example:{PORT}")
-    assert door.take("t" * 16)
-    assert door.take("t" * 16)
+    access = Access(PORT, host="0.0.0.0", key=KEY, token="t" * 16)
+    assert access.is_ours(f"192.168.1.5:{PORT}")
+    assert not access.is_ours(f"evil.example:{PORT}")
+    assert access.take("t" * 16)
+    assert access.take("t" * 16)
 
 
 def test_the_key_is_kept_for_the_user_alone(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from app_parts import KEY, Stub, blobs, settings
 
 from linkwise.app.label_page import LabelPage
 from linkwise.app.label_routes import FILES, label_routes
-from linkwise.app.security import Door
+from linkwise.app.security import Access
 from linkwise.app.server import application, life_of
 from linkwise.journal import read_project, replay
 from linkwise.labelling.project import open_project
@@ -35,8 +35,8 @@ def serve(sock, data, project):
 
     items, journal = open_project(data, project, settings())
     label_page = LabelPage(items, journal, data=data, worker=Stub)
-    door = Door(sock.getsockname()[1], key=KEY)
-    app = application(label_routes(label_page), door, files=FILES, lifespan=life_of(label_page))
+    access = Access(sock.getsockname()[1], key=KEY)
+    app = application(label_routes(label_page), access, files=FILES, lifespan=life_of(label_page))
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on")
     uvicorn.Server(config).run(sockets=[sock])
 

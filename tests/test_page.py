@@ -25,7 +25,7 @@ from linkwise.app import label_routes as routes
 from linkwise.app.label_page import LabelPage
 from linkwise.app.label_routes import FILES, label_routes
 from linkwise.app.messages import Suspects
-from linkwise.app.security import Door
+from linkwise.app.security import Access
 from linkwise.app.server import application, life_of, listen
 from linkwise.labelling.cluster_model import Suspected
 from linkwise.labelling.project import open_project
@@ -38,18 +38,18 @@ expect.set_options(timeout=60_000)
 class Site:
     """A served table: its label_page, and pages that look at it."""
 
-    def __init__(self, label_page, door, browser):
-        self.label_page, self.door, self.faults = label_page, door, []
+    def __init__(self, label_page, access, browser):
+        self.label_page, self.access, self.faults = label_page, access, []
         self.context = browser.new_context(viewport={"width": 1280, "height": 860})
         self.context.set_default_timeout(60_000)
 
     def open(self, path="/"):
         page = self.context.new_page()
-        watch(page, self.faults, self.door.url("/"))
+        watch(page, self.faults, self.access.url("/"))
         if not self.context.cookies():
-            page.goto(self.door.url(self.door.launch_path))
+            page.goto(self.access.url(self.access.launch_path))
         if path != "/" or "start" in page.url or page.url == "about:blank":
-            page.goto(self.door.url(path))
+            page.goto(self.access.url(path))
         expect(page.locator("#preparing")).to_be_hidden()
         return page
 
@@ -60,11 +60,13 @@ def served(browser, data, *, worker=InThread, **given):
     project = str(data).rsplit(".", 1)[0] + ".linkwise"
     items, journal = open_project(str(data), project, settings(**given), least=1)
     sock = listen("127.0.0.1", None)
-    door = Door(sock.getsockname()[1], key="k" * 64)
+    access = Access(sock.getsockname()[1], key="k" * 64)
     with journal:
         label_page = LabelPage(items, journal, data=str(data), k=given.get("k"), worker=worker)
-        app = application(label_routes(label_page), door, files=FILES, lifespan=life_of(label_page))
-        site = Site(label_page, door, browser)
+        app = application(
+            label_routes(label_page), access, files=FILES, lifespan=life_of(label_page)
+        )
+        site = Site(label_page, access, browser)
         with serving(app, sock):
             try:
                 yield site
@@ -525,7 +527,7 @@ def test_a_page_on_another_port_reaches_no_handler(site, monkeypatch):
     page.close()
     time.sleep(0.3)
     reached.clear()
-    handler = type("Page", (Foreign,), {"target": site.door.url("/")})
+    handler = type("Page", (Foreign,), {"target": site.access.url("/")})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
         foreign = site.context.new_page()

@@ -18,7 +18,7 @@ from browser_parts import needs_chromium, serving, watch
 from PIL import Image
 from playwright import sync_api
 
-from linkwise.app.security import Door
+from linkwise.app.security import Access
 from linkwise.app.segment_page import SegmentPage
 from linkwise.app.segment_routes import segment_routes
 from linkwise.app.server import application, life_of, listen
@@ -92,14 +92,14 @@ def served(browser, folder, name="two.png"):
     settings = {"regions": None, "superpixels": 80}
     rgb, journal = open_project(folder / name, folder / "two.linkwise", settings)
     sock = listen("127.0.0.1", None)
-    door = Door(sock.getsockname()[1], key=KEY)
+    access = Access(sock.getsockname()[1], key=KEY)
     with journal, in_context(browser) as context:
         segment_page = SegmentPage(rgb, journal, name=name, settings=settings)
-        app = application(segment_routes(segment_page), door, lifespan=life_of(segment_page))
+        app = application(segment_routes(segment_page), access, lifespan=life_of(segment_page))
         tabs: list = []
 
         def open_tab():
-            tabs.append(Tab(context, door.url("/" if tabs else door.launch_path)))
+            tabs.append(Tab(context, access.url("/" if tabs else access.launch_path)))
             return tabs[-1]
 
         with serving(app, sock):

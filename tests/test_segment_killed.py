@@ -22,7 +22,7 @@ from app_parts import KEY
 from numpy.testing import assert_array_equal
 from PIL import Image
 
-from linkwise.app.security import Door
+from linkwise.app.security import Access
 from linkwise.app.segment_page import SegmentPage
 from linkwise.app.segment_routes import segment_routes
 from linkwise.app.server import application, life_of
@@ -40,8 +40,8 @@ def serve(sock, image, project):
 
     rgb, journal = open_project(image, project, SETTINGS)
     segment_page = SegmentPage(rgb, journal, name="a.png", settings=SETTINGS)
-    door = Door(sock.getsockname()[1], key=KEY)
-    app = application(segment_routes(segment_page), door, lifespan=life_of(segment_page))
+    access = Access(sock.getsockname()[1], key=KEY)
+    app = application(segment_routes(segment_page), access, lifespan=life_of(segment_page))
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on")
     uvicorn.Server(config).run(sockets=[sock])
 

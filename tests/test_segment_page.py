@@ -18,7 +18,7 @@ pytest.importorskip("uvicorn")
 from app_parts import KEY, ORIGIN, PORT, Client
 from PIL import Image
 
-from linkwise.app.security import Door
+from linkwise.app.security import Access
 from linkwise.app.segment_page import SegmentPage
 from linkwise.app.segment_routes import segment_routes
 from linkwise.app.server import application, life_of
@@ -73,7 +73,7 @@ def segment_page_of(folder, *, regions=None):
     with journal:
         segment_page = SegmentPage(rgb, journal, name="two.png", settings=settings)
         app = application(
-            segment_routes(segment_page), Door(PORT, key=KEY), lifespan=life_of(segment_page)
+            segment_routes(segment_page), Access(PORT, key=KEY), lifespan=life_of(segment_page)
         )
         with Client(app) as client:
             yield Page(client, segment_page)

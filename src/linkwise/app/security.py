@@ -1,17 +1,18 @@
-"""Who may ask for what: checked on every request, before any handler.
+"""Who may request what: checked on every request, before any handler.
 
 A page on this machine can be reached by every other page in the same browser, and by every program
-of every user. A request passes if all of this holds:
+of every user. A request is accepted if all of this holds:
 
-    Host             a name this server has: another one means that a foreign name was bent to us
+    Host             a name of this server; another one means that a foreign name resolves to it
     Origin           absent, or ours; a POST must have it
     Sec-Fetch-Site   absent, same-origin, or none (typed, or opened by a program) for a GET
     method           GET or POST
-    cookie           the key, of 256 bits, kept by the browser out of reach of scripts
+    cookie           the key, of 256 bits, which scripts in the browser cannot read
     body             JSON, or a file for an import, of a limited length
 
-The key is given for a launch token, which works once. It stays the same when the server is started
-again for the same project, so that an open page goes on; it is kept in a folder of the user alone.
+A browser gets the key for a launch token, which works once. The key stays the same when the server
+is started again for the same project, so an open page goes on; it is stored in a folder that only
+this user can read.
 """
 
 import hmac
@@ -28,9 +29,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
-BODY = 1 << 20  # bytes of a command
-FILE = 32 << 20  # bytes of a file
-LEAST_TOKEN = 16  # characters
+BODY = 1 << 20  # bytes of a command: a selection of 100,000 rows fits
+FILE = 32 << 20  # bytes of a file: links and logs of millions of rows are imported by the CLI
+LEAST_TOKEN = 16  # characters, too many to guess
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -48,14 +49,14 @@ HEADERS = {
 
 
 class Kept(NamedTuple):
-    """What is kept of a server for the next start: its key and its port."""
+    """What is stored for the next start of a server: its key and its port."""
 
     key: str
     port: int
 
 
 def state_folder():
-    """Return the folder of the user for what programs keep."""
+    """Return the folder where programs of the user store their state."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     else:
@@ -69,7 +70,7 @@ def _place(project):
 
 
 def recall(project):
-    """Return what was Kept for a project, or a new key and port 0."""
+    """Return the stored key and port of a project, or a new key and port 0."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(_place(project).read_text())
         key, port = kept["key"], kept["port"]
@@ -79,7 +80,7 @@ def recall(project):
 
 
 def keep(project, kept):
-    """Keep a key and a port, readable by this user alone; tell whether it could be done."""
+    """Store a key and a port, readable by this user alone; tell whether that worked."""
     place = _place(project)
     beside = place.with_suffix(f".{secrets.token_hex(8)}")
     try:
@@ -102,7 +103,7 @@ def is_loopback(host):
 
 
 def check_host(host, token):
-    """Refuse to be reachable from other machines without a good token."""
+    """Refuse to serve other machines without a good token."""
     if token is not None and len(token) < LEAST_TOKEN:
         raise ValueError(f"--token must have {LEAST_TOKEN} characters or more; got {len(token)}")
     if not is_loopback(host) and token is None:
@@ -118,8 +119,8 @@ def split_host(value):
     return found and (found[1].lower().strip("[]"), int(found[2] or 80))
 
 
-class Door:
-    """The keys of a server, and what of a request is checked.
+class Access:
+    """The keys of a server, and the checks of a request.
 
     Parameters
     ----------
@@ -133,15 +134,15 @@ class Door:
         self.port, self.host, self.key = port, host, key
         self.lasting = token
         self._single = None if token else secrets.token_urlsafe(32)
-        self.cookie = f"linkwise_{port}"  # browsers do not tell ports apart
+        self.cookie = f"linkwise_{port}"  # browsers send cookies to all ports of a host
 
     @property
     def launch_path(self):
-        """The path that lets a browser in."""
+        """The path that gives a browser the key."""
         return f"/start?token={self.lasting or self._single}"
 
     def url(self, path="/"):
-        """Return the address of a path, as the user is told it."""
+        """Return the address of a path, as it is printed for the user."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "localhost") else self.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{path}"
 
@@ -155,7 +156,7 @@ class Door:
             return True
         if self.host not in ("0.0.0.0", "::"):
             return False
-        with suppress(ValueError):  # a number cannot be bent to another machine, a name can
+        with suppress(ValueError):  # a number always means the same machine, a name may not
             return bool(ipaddress.ip_address(name))
         return name in {socket.gethostname().lower(), socket.getfqdn().lower()}
 
@@ -168,7 +169,7 @@ class Door:
         )
 
     def take(self, token):
-        """Tell whether a token lets in; the one that works once is gone then."""
+        """Tell whether a token is right; one that works once is used up then."""
         right = self.lasting or self._single
         if not right or not hmac.compare_digest(token.encode(), right.encode()):
             return False
@@ -176,7 +177,7 @@ class Door:
         return True
 
     def refusal(self, scope, headers):
-        """Return (status, sentence) of a request that may not pass, or None.
+        """Return (status, sentence) of a request that is refused, or None.
 
         Parameters
         ----------
@@ -202,12 +203,12 @@ class Door:
         ):
             return 403, "The request comes from another page."
         if scope["path"] != "/start" and not self.admits("; ".join(all_of("cookie"))):
-            return 401, "Not let in; open the address that the program printed when it started."
+            return 401, "Access denied; open the address that the program printed when it started."
         return None
 
 
 def length_of(headers):
-    """Return the Content-Length of headers (name, value); None if it has none, -1 if it is bad."""
+    """Return the Content-Length of headers (name, value); None without one, -1 for a bad one."""
     found = [value for name, value in headers if name == "content-length"]
     if not found:
         return None
@@ -215,17 +216,17 @@ def length_of(headers):
 
 
 class Guard:
-    """An ASGI application behind a Door.
+    """An ASGI application with access control.
 
     Parameters
     ----------
     app : ASGI application
-    door : Door
+    access : Access
     files : paths whose POST bodies are files; all others are JSON
     """
 
-    def __init__(self, app, door, *, files=()):
-        self.app, self.door, self.files = app, door, frozenset(files)
+    def __init__(self, app, access, *, files=()):
+        self.app, self.access, self.files = app, access, frozenset(files)
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "lifespan":
@@ -235,7 +236,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         headers = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]]
-        refused = self.door.refusal(scope, headers) or self._wrong_body(scope, headers)
+        refused = self.access.refusal(scope, headers) or self._wrong_body(scope, headers)
         if refused:
             await say(send, *refused)
         elif scope["path"] == "/start":
@@ -265,17 +266,17 @@ class Guard:
         tokens = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=5)
         token = (tokens.get("token") or [""])[0]
         cookies = "; ".join(value for name, value in headers if name == "cookie")
-        if self.door.admits(cookies):
+        if self.access.admits(cookies):
             await say(send, 303, "", {"Location": "/"})
-        elif scope["method"] == "GET" and self.door.take(token):
-            cookie = f"{self.door.cookie}={self.door.key}; HttpOnly; SameSite=Strict; Path=/"
+        elif scope["method"] == "GET" and self.access.take(token):
+            cookie = f"{self.access.cookie}={self.access.key}; HttpOnly; SameSite=Strict; Path=/"
             await say(send, 303, "", {"Location": "/", "Set-Cookie": cookie})
         else:
             await say(send, 403, "This address was used already, or is not right. Start the "
                       "program again for a new one.")  # fmt: skip
 
     async def _pass(self, scope, receive, send):
-        """Hand a request on; count the bytes of its body, and put our headers on the answer."""
+        """Pass a request on; count the bytes of its body, and add our headers to the response."""
         read, limit = 0, self._limit(scope)
 
         async def counted():
@@ -286,7 +287,7 @@ class Guard:
                 raise TooLong
             return message
 
-        async def dressed(message):
+        async def with_headers(message):
             if message["type"] == "http.response.start":
                 own = {name.lower() for name in HEADERS}
                 rest = [h for h in message["headers"] if h[0].lower().decode() not in own]
@@ -294,13 +295,13 @@ class Guard:
             await send(message)
 
         try:
-            await self.app(scope, counted, dressed)
+            await self.app(scope, counted, with_headers)
         except TooLong:
             await say(send, 413, f"The body is longer than {limit} bytes.")
 
 
 class TooLong(Exception):
-    """A body goes on beyond its limit."""
+    """A body is longer than its limit."""
 
 
 def _encoded(headers):
@@ -308,7 +309,7 @@ def _encoded(headers):
 
 
 async def say(send, status, text, headers=None):
-    """Answer with plain text."""
+    """Send a response of plain text."""
     body = text.encode()
     own = {"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(body))}
     every = HEADERS | own | (headers or {})

@@ -1,8 +1,8 @@
 """A page of given routes, served to one person on this machine.
 
-`serve` is the whole of it: it binds a port, prints the address with its launch token, opens the
-browser, and runs until Ctrl-C. `application` makes the same for tests. A page is a list of
-Starlette routes.
+`serve` binds a port, prints the address with its launch token, opens the browser, and runs until
+Ctrl-C. `application` returns the ASGI application alone, for tests. A page is a list of Starlette
+routes.
 """
 
 import errno
@@ -15,13 +15,13 @@ from contextlib import asynccontextmanager
 from threading import Timer
 from typing import Any
 
-from linkwise.app.security import Door, Guard, Kept, check_host, keep, recall
+from linkwise.app.security import Access, Guard, Kept, check_host, keep, recall
 from linkwise.exceptions import MissingExtra
 from linkwise.journal import NotSaved
 
 
 def need_starlette():
-    """Refuse in one line to work without the extra."""
+    """Refuse to work without the extra."""
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -41,7 +41,7 @@ def api_routes(gets, posts):
 
 
 def life_of(page):
-    """Return the lifespan of a server: a page with async open() and close() lives as long."""
+    """Return the lifespan of a server, which opens a page at its start and closes it at its end."""
 
     @asynccontextmanager
     async def lifespan(app):
@@ -54,17 +54,17 @@ def life_of(page):
     return lifespan
 
 
-def application(routes, door, *, files=(), lifespan=None):
-    """Return the ASGI application of routes behind a Door.
+def application(routes, access, *, files=(), lifespan=None):
+    """Return the ASGI application of routes behind an Access.
 
-    A handler that raises ValueError or MissingExtra is answered with 400 and the sentence, one that
-    raises NotSaved with 503; all as JSON {"error": ...}. Nothing else of an error is told to the
-    browser.
+    A handler that raises ValueError or MissingExtra is answered with 400 and the message, one that
+    raises NotSaved with 503; all as JSON {"error": ...}. The browser learns nothing else of an
+    error.
 
     Parameters
     ----------
     routes : list of starlette Route
-    door : Door
+    access : Access
     files : paths whose POST bodies are files and not JSON
     lifespan : function(app) -> async context manager, or None
     """
@@ -78,7 +78,7 @@ def application(routes, door, *, files=(), lifespan=None):
         return handler
 
     def failed(request, error):
-        text = "Something went wrong in the program; its terminal says what."
+        text = "An error occurred in the program; see its terminal."
         return JSONResponse({"error": text}, status_code=500)
 
     handlers: Any = {
@@ -88,7 +88,7 @@ def application(routes, door, *, files=(), lifespan=None):
         Exception: failed,
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
-    return Guard(app, door, files=files)
+    return Guard(app, access, files=files)
 
 
 def listen(host, port):
@@ -109,8 +109,8 @@ def listen(host, port):
     return sock
 
 
-def open_door(project, *, host=None, port=None, token=None):
-    """Return (Door, socket) for a project: the key, and if free the port, of the last time."""
+def open_access(project, *, host=None, port=None, token=None):
+    """Return (Access, socket) for a project: the key of the last run, and its port if free."""
     host = host or "127.0.0.1"
     check_host(host, token)
     kept = recall(project)
@@ -123,11 +123,11 @@ def open_door(project, *, host=None, port=None, token=None):
     number = sock.getsockname()[1]
     if not keep(project, Kept(kept.key, number)):
         print(
-            "linkwise: warning: the key of the page could not be kept; after a restart the page "
-            "must be opened again by its new address",
+            "linkwise: warning: the key of the page could not be saved; after a restart, open the "
+            "page by its new address",
             file=sys.stderr,
         )
-    return Door(number, host=host, key=kept.key, token=token), sock
+    return Access(number, host=host, key=kept.key, token=token), sock
 
 
 def serve(
@@ -148,7 +148,7 @@ def serve(
     ----------
     routes : list of starlette Route; see `static_files`
     project : str, the project file; key and port are kept for it
-    host, port, token : where to listen, and a token if other machines may come; see `Door`
+    host, port, token : where to listen, and a token if other machines may come; see `Access`
     browser : bool, open the page in the user's browser
     page : what is served, with async open() and close(), or None; close() ends open streams, and
         may be called twice
@@ -158,9 +158,9 @@ def serve(
     need_starlette()
     import uvicorn
 
-    door, sock = open_door(project, host=host, port=port, token=token)
-    app = application(routes, door, files=files, lifespan=page and life_of(page))
-    address = door.url(door.launch_path)
+    access, sock = open_access(project, host=host, port=port, token=token)
+    app = application(routes, access, files=files, lifespan=page and life_of(page))
+    address = access.url(access.launch_path)
     print(
         f"{os.path.basename(project)}: {address}\nCtrl-C ends it; every answer is saved at once.",
         file=out,
@@ -184,12 +184,12 @@ def serve(
     class Server(uvicorn.Server):
         async def shutdown(self, sockets=None):
             if page is not None:
-                await page.close()  # else open streams would be waited for, and then cut
+                await page.close()  # the server would wait for open streams, then cut them
             await super().shutdown(sockets)
 
     server = Server(config)
     log = logging.getLogger("uvicorn.error")
-    log.addFilter(lambda _: not server.should_exit)  # what is cut off by a Ctrl-C is no news
+    log.addFilter(lambda _: not server.should_exit)  # Ctrl-C cuts connections; that is expected
     try:
         server.run(sockets=[sock])
     except KeyboardInterrupt:

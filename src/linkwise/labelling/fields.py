@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 
 class Field(NamedTuple):
-    """A column of two rows: its name, both values, how far they are apart (0: equal), its kind."""
+    """A column of two rows: its name, both values, their distance (0: equal), its kind.
+
+    The distance of numbers is in standard deviations of the column.
+    """
 
     name: str
     a: str

@@ -1,9 +1,9 @@
-"""Pictures in files that a column names: found, and made into points.
+"""Images in files that a column names: found, and made into points.
 
-A name is a path below the folder of the table, so that a table from elsewhere cannot show other
-files of this machine. What is served is told by the first bytes of a file, not by its name.
+A name is a path below the folder of the table, so a table from elsewhere cannot show other files of
+this machine. The type of an image is found by its first bytes, not by its name.
 
-Images become points by their colours at 16 x 16 places and the singular vectors of these.
+An image becomes a point by its colours on a 16 x 16 grid, projected on their singular vectors.
 """
 
 import os
@@ -14,9 +14,9 @@ import numpy as np
 
 from linkwise.exceptions import MissingExtra
 
-SIDE = 16  # places across
-DIMENSIONS = 50
-LARGEST = 50_000_000  # bytes of a file, pixels of a picture
+SIDE = 16  # cells of the grid across: coarse enough to ignore small shifts
+DIMENSIONS = 50  # singular vectors; later ones are noise
+LARGEST = 50_000_000  # bytes of a file, pixels of an image: larger ones may exhaust the memory
 KINDS = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",

@@ -1,11 +1,11 @@
 """What is labelled: rows of a table to look at, and the same rows as points to cluster.
 
-csv, tsv   all columns are shown. Those of numbers are clustered by, or those of `columns` that
-           are; a column of texts is, if it is named. A column that is mostly numbers must be so
-           throughout: leaving it out without a word would be worse.
+csv, tsv   All columns are shown. The points are the columns of numbers (of those in `columns`, if
+           given) and, if named, a column of texts or images. A column that is mostly numbers must
+           hold nothing else: it is refused rather than left out in silence.
 npy, npz   as in `linkwise fit`
 
-Texts become points by TF-IDF of their words and a truncated singular value decomposition, rows of
+Texts become points by TF-IDF of their words and a truncated singular value decomposition, scaled to
 length 1: O(words) time and memory, and n x 100 numbers. Images are in files that a column names
 (``images``).
 """
@@ -21,8 +21,8 @@ from linkwise.tables.ids import NO_IDS, find_ids, read_ids
 from linkwise.tables.points import read_points
 from linkwise.tables.rows import DELIMITER, is_number, read_bytes, read_numbers, read_rows
 
-DIMENSIONS = 100  # of texts
-WORDS = 50_000  # of all texts
+DIMENSIONS = 100  # of texts: usual for latent semantic analysis
+WORDS = 50_000  # of all texts, the most frequent; rarer ones say little about clusters
 
 
 class Items(NamedTuple):
@@ -35,10 +35,10 @@ class Items(NamedTuple):
     names : list, the names of the columns shown
     cells : n lists of texts, what is shown
     spread : list, the standard deviation of a column of numbers, else None
-    text : int or None, the place among the names of the column that was named as texts
-    used : str, what is clustered by, in words
-    image : int or None, the place among the names of the column that names files of images
-    recognised : str or None, the column of ids if nobody named it
+    text : int or None, the position among the names of the column of texts
+    used : str, the columns that make up the points, in words
+    image : int or None, the position among the names of the column of image files
+    recognised : str or None, the column of ids if the user did not name it
     """
 
     X: Any

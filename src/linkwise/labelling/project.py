@@ -61,7 +61,7 @@ def id_column_of(project):
 
 
 def check_count(data, n, *, least, k):
-    """Refuse n rows where they are fewer than least, or than clusters are asked for."""
+    """Refuse n rows if they are fewer than least, or than the clusters."""
     rows = f"{data} has {counted(n, 'row')}"
     if n < least:
         raise ValueError(f"{rows}; there is nothing to compare it with")
@@ -76,7 +76,7 @@ def _items(data, settings):
 
 
 def open_project(data, path, settings, *, least=2):
-    """Return (Items, Journal): the data, and the log of answers about them, made if new.
+    """Return (Items, Journal): the data, and the log of answers about them, created if new.
 
     Fewer than ``least`` rows are refused.
     """
@@ -94,7 +94,7 @@ def open_project(data, path, settings, *, least=2):
 
 
 def import_table(path, items, journal):
-    """Add a table of links, labels or a log to a project; return what came of it in words."""
+    """Add a table of links, labels or a log to a project; return in words what was added."""
     before = journal.state.n_events
     try:
         drafts = read_table(path, journal, ids=items.ids)
@@ -124,7 +124,7 @@ def cluster(data, project, path):
 
 
 def export(path, output, *, labels_of=None, log=False):
-    """Write what a project holds to a table; return what was written in words."""
+    """Write links, labels or the log of a project to a table; return in words what was written."""
     project = read_project(path)
     if labels_of is not None:
         items, labels = cluster(labels_of, project, path)

@@ -1,15 +1,15 @@
-"""Texts in which nothing is a command, their words, and where two of them differ.
+"""Texts made safe to show, their words, and the words in which two texts differ.
 
-Every character that moves a cursor, colours, rings, hides or turns the direction of writing is
-shown by its number instead.
+Every character that moves a cursor, sets a colour, rings a bell, hides others or changes the
+direction of writing is shown by its number instead.
 """
 
 import re
 from difflib import SequenceMatcher
 
 JOINERS = "\u200c\u200d"  # part of the writing of several languages
-COMPARED = 400  # words of a text that are compared
-LONGEST = 20_000  # characters of a text that are looked at
+COMPARED = 400  # words of a text that are compared; the time grows with their square
+LONGEST = 20_000  # characters of a text that are used
 
 
 def _shown(char):
@@ -22,7 +22,7 @@ def _shown(char):
 
 
 def clean(text):
-    """Return a text on one line in which nothing is a command to a terminal."""
+    """Return a text on one line without characters that control a terminal."""
     text = str(text)[:LONGEST]
     return text if text.isprintable() else "".join(map(_shown, text))
 
@@ -33,7 +33,7 @@ def words(text):
 
 
 def differences(first, second):
-    """Return which words of two lists the other does not have in its place, two lists of bool."""
+    """Return which words of two lists are not matched in the other, two lists of bool."""
     matcher = SequenceMatcher(None, first[:COMPARED], second[:COMPARED], autojunk=False)
     marks = [True] * len(first), [True] * len(second)
     for a, b, size in matcher.get_matching_blocks():

@@ -34,7 +34,7 @@ def strokes_of(state, shape, path):
 
 
 def open_project(image, path, settings):
-    """Return (pixels, Journal): an image, and the log of strokes on it, made if new."""
+    """Return (pixels, Journal): an image, and the log of strokes on it, created if new."""
     rgb = read_picture(image)
     journal = Journal(path, data=described(image, rgb))
     try:
@@ -52,7 +52,7 @@ def segmenter_of(rgb, settings):
 
 
 def segment_file(image, output, *, strokes=None, project=None, settings):
-    """Write the mask of an image by a file of strokes or a project; return what came in words."""
+    """Write the mask of an image by a file of strokes or a project; return a summary."""
     rgb = read_picture(image)
     lines = []
     if strokes is not None:
@@ -69,7 +69,7 @@ def segment_file(image, output, *, strokes=None, project=None, settings):
 
 
 def shares(mask, names):
-    """Return what of a mask each region is, in words."""
+    """Return the share of each region in a mask, in words."""
     told = []
     for value, colour in sorted(names.items()):
         name = "not painted" if colour is None else "" if colour == str(value) else colour

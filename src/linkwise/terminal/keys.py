@@ -1,7 +1,7 @@
-"""Keys pressed, one by one on a terminal, else a line of input each.
+"""The keys of a person: single keys on a terminal, else one line of input each.
 
-On a terminal keys come without return and without echo; Ctrl-C still interrupts. What an arrow or
-a function key sends is read as a whole and ignored. The end of the input means "finished".
+On a terminal keys are read without return and without echo; Ctrl-C still interrupts. The sequence
+of an arrow or function key is read as a whole and ignored. The end of the input means "finished".
 """
 
 import os
@@ -41,7 +41,7 @@ class Lines:
         pass
 
     def next(self, redraw):
-        """Return what the next line means, or the line itself if it means nothing."""
+        """Return the meaning of the next line, or the line itself if it has none."""
         line = self.stream.readline()
         if not line:
             return "finished"
@@ -60,36 +60,36 @@ class Presses:
         return self
 
     def __exit__(self, *_):
-        with suppress(termios.error):  # the terminal may have gone
+        with suppress(termios.error):  # the terminal may be closed
             termios.tcsetattr(self.fd, termios.TCSADRAIN, self.before)
 
     def next(self, redraw):
-        """Return what the next key means, or the key itself if it means nothing.
+        """Return the meaning of the next key, or the key itself if it has none.
 
         Parameters
         ----------
         redraw : function called every half second while there is no key, with True if the program
-            was stopped and has come back
+            was stopped and continued
         """
         while not self.waiting:
             if select.select([self.fd], [], [], 0.5)[0]:
                 try:
                     part = os.read(self.fd, 1024)
-                except OSError:  # the terminal has gone
+                except OSError:  # the terminal is closed
                     part = b""
                 if not part:
                     return "finished"
                 self.waiting += part
             else:
                 stopped = bool(termios.tcgetattr(self.fd)[3] & termios.ICANON)
-                if stopped:  # the shell has set the terminal its own way
+                if stopped:  # the shell has changed the mode of the terminal
                     tty.setcbreak(self.fd, termios.TCSADRAIN)
                 redraw(stopped)
         key = self._take()
         return MEANING.get(key.lower(), repr(key))
 
     def _take(self):
-        """Take one key off what is waiting, however many bytes it sent."""
+        """Remove one key from the waiting bytes; it may have sent several."""
         length = 1
         if self.waiting[:1] == b"\x1b":
             while len(self.waiting) < 16 and select.select([self.fd], [], [], 0.02)[0]:
@@ -113,7 +113,7 @@ def _sequence(keys):
 
 
 def open_keys(stream=None):
-    """Return where answers come from: keys if the input is a terminal, else lines."""
+    """Return the source of answers: keys if the input is a terminal, else lines."""
     stream = sys.stdin if stream is None else stream
     if stream is None:
         raise ValueError("standard input is closed; run it in a terminal, or send it lines")

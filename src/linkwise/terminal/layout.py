@@ -1,7 +1,7 @@
-"""The width of a text on a terminal, and lines of so many columns.
+"""The width of a text on a terminal, and lines of at most n columns.
 
-Widths are those of a terminal: 2 for wide East Asian characters, 0 for marks on the character
-before. Texts are clean (`linkwise.labelling.texts`): nothing in them is a command to a terminal.
+A wide East Asian character takes 2 columns, a mark on the character before it none. Texts are clean
+(`linkwise.labelling.texts`): they hold no character that controls a terminal.
 """
 
 import unicodedata
@@ -22,7 +22,7 @@ def width(text):
 
 
 def cut(text, n, *, end="~"):
-    """Return a clean text of at most n columns; one that was longer ends in `end`."""
+    """Return a clean text cut to n columns; a longer one ends in `end`."""
     if width(text) <= n:
         return text
     kept, room = "", n - width(end)
@@ -43,7 +43,7 @@ def padded(text, n):
 def wrapped(spans, n):
     """Return lines of at most n columns from spans (word, style), a space between words.
 
-    A line is a list of spans; a word that is too wide is cut into pieces.
+    A line is a list of spans. A word that is too wide is cut into pieces.
     """
     lines: list = [[]]
     room = n

@@ -1,9 +1,9 @@
-"""A question on the screen: two rows side by side, or one above the other where it is narrow.
+"""A question on the screen: two rows side by side, or one above the other if it is narrow.
 
 A line is a list of spans (text, style); a style is "", "bold", "dim" or "mark". All text is made
-clean where a span is made into characters, so that nothing in the data can reach the terminal as a
-command. A difference is marked by colour, and always by a sign too: ``*`` beside a value that
-differs, ``**`` beside numbers a standard deviation or more apart, and brackets around words.
+clean when a span becomes characters, so nothing in the data can control the terminal. A difference
+is marked by colour, and always by a sign too: ``*`` beside a value that differs, ``**`` beside
+numbers a standard deviation or more apart, and brackets around words.
 """
 
 import os
@@ -15,14 +15,14 @@ from linkwise.labelling.texts import clean, differences, words
 from linkwise.terminal.layout import cut, padded, width, wrapped
 
 CODES = {"bold": "1", "dim": "2", "mark": "1;33"}
-NARROW = 50  # columns below which the rows stand one above the other
-LINES = 3  # of a field that is not the text
+NARROW = 50  # columns below which the rows are shown one above the other
+LINES = 3  # of a field that is not the text; the other columns need room too
 KEYS = ("s = same,", "d = different,", "u = unsure,", "b = back,", "r = redo,", "q = finished,",
         "? = help")  # fmt: skip
 
 
 class Look(NamedTuple):
-    """How a terminal is written to: its size, and what it can do."""
+    """The size of a terminal, and what it can show."""
 
     columns: int = 80
     lines: int = 24
@@ -38,8 +38,8 @@ class Look(NamedTuple):
         except (OSError, ValueError):
             size = 0, 0
         texts = [environ.get(name, "") for name in ("COLUMNS", "LINES")]
-        told = [int(text) if text.isdecimal() else 0 for text in texts]
-        columns, lines = (a or b or c for a, b, c in zip(size, told, (80, 24), strict=True))
+        given = [int(text) if text.isdecimal() else 0 for text in texts]
+        columns, lines = (a or b or c for a, b, c in zip(size, given, (80, 24), strict=True))
         able = out.isatty() and environ.get("TERM", "dumb") not in ("dumb", "")
         return cls(
             max(columns, 20),
@@ -86,7 +86,7 @@ def spans_of(field, colour):
 
 
 def _first(lines, most, n):
-    """Return at most so many lines, the last one telling, in n columns, that there are more."""
+    """Return at most ``most`` lines; the last one says, in n columns, how many more there are."""
     if len(lines) <= most:
         return lines
     return [*lines[: most - 1], [(cut(f"+ {len(lines) - most + 1} more lines", n), "dim")]]
@@ -122,7 +122,7 @@ def stacked(field, look, most):
 
 
 def compared(items, a, b, look, room):
-    """Return the two rows in at most `room` lines, if that can be."""
+    """Return the two rows in at most `room` lines, if possible."""
     fields = fields_of(items, a, b)
     narrow = look.columns < NARROW
     names = [clean(name) for name in items.names]
@@ -135,14 +135,14 @@ def compared(items, a, b, look, room):
         left, right = (padded(clean(items.name(row)), half) for row in (a, b))
         head = padded("row" if items.ids is None else "id", name_width)
         lines = [[(head, "dim"), ("  ", ""), (left, "bold"), (" | ", ""), (right, "bold")]]
-    room -= len(lines) + 1  # a line tells of columns left out
+    room -= len(lines) + 1  # one line counts the columns left out
     blocks = [
         stacked(field, look, max((room - 1) // 2, 2) if field.is_text else LINES)
         if narrow
         else side_by_side(field, look, name_width, max(room, 2) if field.is_text else LINES)
         for field in fields
     ]
-    kept = _most_telling(fields, blocks, room)
+    kept = _most_different(fields, blocks, room)
     lines += [line for i in kept for line in blocks[i]]
     if len(kept) < len(blocks):
         left_out = f"+ {len(blocks) - len(kept)} more columns, less different or the same"
@@ -150,7 +150,7 @@ def compared(items, a, b, look, room):
     return lines
 
 
-def _most_telling(fields, blocks, room):
+def _most_different(fields, blocks, room):
     """Return which fields to show, ascending: those that differ most, as far as there is room."""
     order = sorted(range(len(fields)), key=lambda i: (not fields[i].is_text, -fields[i].apart, i))
     kept: list = []
@@ -164,7 +164,7 @@ def _most_telling(fields, blocks, room):
 
 
 class View(NamedTuple):
-    """What is told around a question."""
+    """What is shown around a question."""
 
     title: str
     counts: dict[str, int]
@@ -204,12 +204,12 @@ class Screen:
         self.look = Look.of(self.out)
 
     def resized(self):
-        """Tell whether the terminal has changed, and take note."""
+        """Tell whether the size of the terminal has changed since the last call."""
         before, self.look = self.look, Look.of(self.out)
         return before != self.look
 
     def write(self, text):
-        """Write characters that are safe already."""
+        """Write characters that are already safe."""
         self.out.write(text)
         self.out.flush()
 

@@ -1,4 +1,4 @@
-"""A session of labelling in a terminal, from its start to its end."""
+"""Labelling in a terminal from its start to its end: `linkwise label --terminal`."""
 
 import os
 import shlex
