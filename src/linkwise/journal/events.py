@@ -245,7 +245,7 @@ def _target(event: Any) -> Body:
 
 
 KINDS: dict[
-    str, tuple[Callable, tuple, tuple]
+    str, tuple[Callable[..., Body], tuple[str, ...], tuple[str, ...]]
 ] = {  # kind: (check, what the body must have, what it may have)
     "answer": (_answer, ("a", "b", "same"), ()),
     "link": (_link, ("pairs",), ()),
@@ -285,24 +285,24 @@ def rows_of(kind: str, body: Body) -> list[Id]:
     return [row for name in ("rows", "apart", "first", "second") for row in body.get(name, ())]
 
 
-def _chain(rows: list[Id]) -> list[tuple]:
+def _chain(rows: list[Id]) -> list[tuple[Id, Id, int]]:
     steps = (zip(rows, rows[step:], strict=False) for step in (1, 2))
     return [(a, b, 1) for ends in steps for a, b in ends]
 
 
-def _between(p: list[Id], q: list[Id], sign: int) -> list[tuple]:
+def _between(p: list[Id], q: list[Id], sign: int) -> list[tuple[Id, Id, int]]:
     times = max(len(p), len(q))
     return [(p[i % len(p)], q[i % len(q)], sign) for i in range(times)]
 
 
-def _pairs(event: Event) -> list[tuple]:
+def _pairs(event: Event) -> list[tuple[Id, Id, int, float]]:
     """Return the pairs (a, b, sign, weight) that an event means."""
     kind, body = event.kind, event.body
     if kind == "answer" and body["same"] is not None:
         return [(body["a"], body["b"], 1 if body["same"] else -1, 1.0)]  # Eq. (1)
     if kind == "link":
-        return [tuple(pair) for pair in body["pairs"]]  # Eq. (2)
-    found: list[tuple] = []
+        return [(a, b, sign, weight) for a, b, sign, weight in body["pairs"]]  # Eq. (2)
+    found: list[tuple[Id, Id, int]] = []
     if kind == "group":
         rows, apart = body["rows"], body["apart"]
         found = _chain(rows) + (_between(rows, apart, -1) if apart else [])  # Eq. (3)

@@ -25,6 +25,7 @@ from linkwise.journal.events import (
     IMPORTED,
     Draft,
     Event,
+    Id,
     checked_body,
     checked_source,
     checked_text,
@@ -44,7 +45,7 @@ FORMULA = "=+-@＝＋－＠"
 LINKS = ("id_a", "id_b", "kind", "weight", "event", "who", "when", "why")
 LABELS = ("id", "row", "label", "name")
 LOG = ("seq", "kind", "body", "who", "when", "why", "client", "source", "data")
-Columns = dict[str, list]  # a table
+Columns = dict[str, list[Any]]  # a table
 
 
 def is_formula(text: str) -> bool:
@@ -182,7 +183,7 @@ def _read_csv(text: str, path: FilePath, suffix: str) -> Columns:
 
 
 def _read_jsonl(text: str, path: FilePath) -> Columns:
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
@@ -199,7 +200,7 @@ def _read_jsonl(text: str, path: FilePath) -> Columns:
     return {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
 
 
-def _other_names(row: dict, first: dict) -> set:
+def _other_names(row: dict[str, Any], first: dict[str, Any]) -> set[str]:
     """Return the names that one of two rows lacks; a weight may be left out."""
     return (row.keys() ^ first.keys()) - {"weight"}
 
@@ -255,7 +256,7 @@ def _is_links(columns: Columns) -> bool:
     return is_header(names) or (len(names) in (3, 4) and kind_of(names[2]) != 0)
 
 
-def _ids(cells: Sequence, known: Collection[str], path: FilePath) -> list:
+def _ids(cells: Sequence[Any], known: Collection[str], path: FilePath) -> list[Id]:
     """Return cells as ids: texts among those known, or row numbers."""
     if known:
         return [restored(cell if isinstance(cell, str) else str(cell), known) for cell in cells]
@@ -271,7 +272,7 @@ def _is_whole(cell: Any) -> bool:
     return isinstance(cell, float) and cell.is_integer()
 
 
-def _pairs(columns: Columns, known: Collection[str], path: FilePath) -> list[list]:
+def _pairs(columns: Columns, known: Collection[str], path: FilePath) -> list[list[Any]]:
     from linkwise.constraints import Constraints
 
     if check_format(path) != ".parquet":
@@ -286,9 +287,9 @@ def _pairs(columns: Columns, known: Collection[str], path: FilePath) -> list[lis
     return [[a[i], b[i], pair.sign, pair.weight] for i, pair in enumerate(pairs)]
 
 
-def _parts(rows: list, labels: list) -> list[list]:
+def _parts(rows: list[Id], labels: list[Any]) -> list[list[Id]]:
     """Return the rows of each label; an empty label, nan, None and -1 say nothing."""
-    parts: dict = {}
+    parts: dict[str, list[Id]] = {}
     for row, label in zip(rows, labels, strict=True):
         # A column of whole numbers with gaps is written as 1.0, 2.0, ... by some programs.
         name = re.sub(r"^([+-]?\d+)\.0*$", r"\1", str(label).strip())

@@ -136,7 +136,9 @@ def format_of(db: sqlite3.Connection) -> int:
     return version
 
 
-def event_rows(db: sqlite3.Connection, where: str = "ORDER BY seq", *values: Any) -> list[tuple]:
+def event_rows(
+    db: sqlite3.Connection, where: str = "ORDER BY seq", *values: Any
+) -> list[tuple[Any, ...]]:
     """Return events as rows of COLUMNS; those of format 1 have an empty source."""
     columns = COLUMNS if format_of(db) > 1 else (*COLUMNS[:-1], "''")
     return db.execute(f"SELECT {', '.join(columns)} FROM events {where}", values).fetchall()

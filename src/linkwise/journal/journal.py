@@ -75,7 +75,7 @@ def describe(path: FilePath, n_rows: int, *, ids: bool = False) -> Data:
     return Data(os.path.basename(path), checksum, int(n_rows), "id" if ids else "row")
 
 
-def _event(row: tuple) -> Event:
+def _event(row: tuple[Any, ...]) -> Event:
     """Return the event in a row of the file."""
     seq, kind, body, who, when, why, client, source = row
     source = checked_source(source or source_in_old_log(kind, why), kind)
@@ -278,7 +278,9 @@ class Journal:
         """Write an answer: a and b are the same (True), different (False), or not known (None)."""
         return self.append("answer", {"a": a, "b": b, "same": same}, why=why, client=client)
 
-    def link(self, pairs: Sequence[Sequence], *, why: str = "", client: str | None = None) -> Event:
+    def link(
+        self, pairs: Sequence[Sequence[Any]], *, why: str = "", client: str | None = None
+    ) -> Event:
         """Write pairs (a, b, sign, weight) as one event."""
         return self.append("link", {"pairs": pairs}, why=why, client=client)
 

@@ -24,6 +24,7 @@ from linkwise.blocks.thread_limits import one_thread
 from linkwise.query.context import Context, Question
 
 DEEPEST = 8  # halvings; 2^8 parts are more than MOST_PARTS
+Pair = tuple[int, int]  # of points
 MOST_PARTS = 64  # of a split, so that merging needs few thousand distances
 
 
@@ -32,12 +33,15 @@ class Instance(NamedTuple):
     representative: int  # a point
 
 
-def _instance(X, members):
+Clusters = list[list[Instance]]
+
+
+def _instance(X: np.ndarray, members: np.ndarray) -> Instance:
     gap = ((X[members] - X[members].mean(axis=0)) ** 2).sum(axis=1)
     return Instance(members, int(members[np.argmin(gap)]))
 
 
-def split(X, members, parts, seed):
+def split(X: np.ndarray, members: np.ndarray, parts: int, seed: int) -> list[Instance]:
     """Return instances that members fall in by k-means; one if they are all alike."""
     parts = min(parts, len(np.unique(X[members], axis=0)))
     if parts < 2:
@@ -55,11 +59,11 @@ class Cobras:
     clusters : list of lists of Instance, after the last round of merging
     """
 
-    def __init__(self, X, points, seed):
+    def __init__(self, X: np.ndarray, points: np.ndarray, seed: int) -> None:
         self.X, self.seed = X, seed
         self.clusters = [[_instance(X, points)]]
 
-    def labels(self, n):
+    def labels(self, n: int) -> np.ndarray:
         """Return the cluster of every point (n,); -1 for those that it is not about."""
         out = np.full(n, -1)
         for c, cluster in enumerate(self.clusters):
@@ -67,7 +71,7 @@ class Cobras:
                 out[instance.members] = c
         return out
 
-    def _depth(self, instance):
+    def _depth(self, instance: Instance) -> Generator[Pair, bool, int]:
         """Yield pairs; return how many times the instance is to be halved."""
         depth = 0
         while depth < DEEPEST and len(instance.members) > 1:
@@ -78,7 +82,7 @@ class Cobras:
             instance = max(halves, key=lambda half: len(half.members))
         return max(depth, 1)
 
-    def _merged(self, clusters):
+    def _merged(self, clusters: Clusters) -> Generator[Pair, bool, Clusters]:
         """Yield pairs; return the clusters after all that are the same have been merged."""
         flat = np.array([one.representative for cluster in clusters for one in cluster])
         of = np.repeat(np.arange(len(clusters)), [len(cluster) for cluster in clusters])
@@ -101,9 +105,9 @@ class Cobras:
                 apart[np.ix_(rows, columns)] = True
         return [[instances[i] for i in np.flatnonzero(of == c)] for c in np.unique(of)]
 
-    def run(self):
+    def run(self) -> Generator[Pair, bool, None]:
         """Yield pairs until every super-instance is a single point, or of equal points."""
-        whole: set = set()  # representatives of instances that cannot be split
+        whole: set[int] = set()  # representatives of instances that cannot be split
         while True:
             candidates = [
                 (len(one.members), -c, -i)
@@ -128,17 +132,17 @@ class Cobras:
 
 class Running(NamedTuple):
     procedure: Cobras
-    generator: Generator
-    pair: tuple | None  # that it waits for
+    generator: Generator[Pair, bool, None]
+    pair: Pair | None  # that it waits for
 
 
-def _started(context):
+def _started(context: Context) -> Running:
     procedure = Cobras(context.data.features, context.data.core, context.data.seed)
     generator = procedure.run()
     return Running(procedure, generator, next(generator, None))
 
 
-def advance(context):
+def advance(context: Context) -> Running:
     """Return the procedure as far as the answers carry it."""
     known = context.known
     procedure, generator, pair = context.memo.get("cobras") or _started(context)

@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.query.context import Context
+
 LEAST = 1e-3  # penalty, so that constant vectors have a finite variance
 
 
@@ -25,7 +27,7 @@ class Field(NamedTuple):
     inverse: np.ndarray  # A^-1 (m, m)
 
 
-def field_of(context):
+def field_of(context: Context) -> Field:
     """Return the Gaussian field of a context."""
     model, data = context.model, context.data
     shrink = data.learners[model.graph].shrink[model.strength].astype(np.float64)
@@ -35,13 +37,13 @@ def field_of(context):
     return Field(U, np.linalg.inv(A))
 
 
-def seen_too(field, i):
+def seen_too(field: Field, i: int) -> Field:
     """Return the field when the label of row i is seen as well."""
     b = field.inverse @ field.U[i]
     return field._replace(inverse=field.inverse - np.outer(b, b) / (1 + field.U[i] @ b))
 
 
-def variance_reduction(field, doubt):
+def variance_reduction(field: Field, doubt: np.ndarray) -> np.ndarray:
     """Return t of Eq. (2), (r,), for doubts (r,)."""
     V = field.U @ field.inverse
     own = np.einsum("ij,ij->i", V, field.U)
@@ -49,7 +51,7 @@ def variance_reduction(field, doubt):
     return np.einsum("ij,ij->i", V @ B, V) / (1 + own)
 
 
-def label_changes(field, q, i, most):
+def label_changes(field: Field, q: np.ndarray, i: int, most: int) -> float:
     """Return the share of rows whose label is expected to change if that of row i is seen, Eq. (3).
 
     The ``most`` likeliest classes of the row are looked at.

@@ -23,9 +23,11 @@ from linkwise.class_models import (
     predict_classes,
     probability_wrong,
 )
+from linkwise.class_models.co_training import State
+from linkwise.class_models.learners import Smoother
 from linkwise.query.known import Known
 from linkwise.query.prepared_data import PreparedData
-from linkwise.query.seeds import by_partition, by_seeds, classes_of, spread
+from linkwise.query.seeds import Start, by_partition, by_seeds, classes_of, spread
 
 ROUNDS = 2  # of co-EM; more change few labels and take as long again
 LIKELY = 0.5  # probability of being wrong above which an answer is left out
@@ -50,13 +52,13 @@ class Model(NamedTuple):
     q: np.ndarray
     labels: np.ndarray
     k: int
-    classes: list
+    classes: list[int]
     trusted: Known
     graph: int
     strength: int
 
 
-def learners_at(data, rows):
+def learners_at(data: PreparedData, rows: np.ndarray) -> list[Smoother]:
     """Return the learners of the data at some of its points."""
     found = []
     for one, U in zip(data.learners, data.U, strict=True):
@@ -64,13 +66,15 @@ def learners_at(data, rows):
     return found
 
 
-def without_wrong(known, state):
+def without_wrong(known: Known, state: State) -> Known:
     """Return what is known without the answers that the rest makes likely wrong."""
     wrong = probability_wrong(state.beliefs.same, known.links.sign, state.error) > LIKELY
     return Known(known.links.select(~wrong)) if wrong.any() else known
 
 
-def labels_of_all(data, learners, rows, state):
+def labels_of_all(
+    data: PreparedData, learners: list[Smoother], rows: np.ndarray, state: State
+) -> np.ndarray:
     """Return the labels of all points (n,), those outside the rows by the learners."""
     q = state.beliefs.q
     labels = np.empty(data.n, dtype=np.int64)
@@ -96,10 +100,10 @@ def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Mode
         learners = learners_at(data, rows)
         partitions = [spread(data, learners, labels, k) for labels in data.partitions(k)]
 
-        def labels_from(start):
+        def labels_from(start: Start) -> State:
             return co_em(learners, start.labels, k, answers, rounds=ROUNDS, error=ERROR)
 
-        def seeds(known, classes):
+        def seeds(known: Known, classes: list[int]) -> Start | None:
             return by_seeds(learners, partitions, rows, known, classes, k, answers, plain)
 
         plain, trusted = by_partition(partitions, k, answers), known

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise.query.context import Context, Question
-from linkwise.query.known import separate_sets
+from linkwise.query.known import Known, separate_sets
 
 
 class Neighbourhoods(NamedTuple):
@@ -28,12 +28,12 @@ class Neighbourhoods(NamedTuple):
     must_links : dict {point: number of its must-links}
     """
 
-    members: list
+    members: list[np.ndarray]
     p: np.ndarray
     free: np.ndarray
     rows: np.ndarray
     complete: bool
-    must_links: dict
+    must_links: dict[int, int]
 
 
 def neighbourhoods_of(context: Context, first: int, *, exact: bool = False) -> Neighbourhoods:
@@ -68,19 +68,19 @@ def neighbourhoods_of(context: Context, first: int, *, exact: bool = False) -> N
     return Neighbourhoods(members, p, free, rows, complete, count_must_links(known))
 
 
-def shut(sets):
+def shut(sets: Neighbourhoods) -> np.ndarray:
     """Return with how many neighbourhoods each row cannot be compared, (r,)."""
     return sets.free.shape[1] - sets.free.sum(axis=1)
 
 
-def likeliest(sets, i):
+def likeliest(sets: Neighbourhoods, i: int) -> int | None:
     """Return the number of the likeliest neighbourhood that row i may be compared with, or None."""
     if not sets.free[i].any():
         return None
     return int(np.argmax(np.where(sets.free[i], sets.p[i], -1)))
 
 
-def count_must_links(known):
+def count_must_links(known: Known) -> dict[int, int]:
     """Return {point: number of its must-links}, earliest points first."""
     count = dict.fromkeys(known.touched(), 0)
     for pair in known.links:
@@ -90,7 +90,7 @@ def count_must_links(known):
     return count
 
 
-def ask_about(context, sets, i, reason):
+def ask_about(context: Context, sets: Neighbourhoods, i: int, reason: str) -> Question | None:
     """Return the question about row i of the model and its likeliest neighbourhood, or None.
 
     A neighbourhood is always shown by the same member, the one compared with most others: then a

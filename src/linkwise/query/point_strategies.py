@@ -23,12 +23,13 @@ from scipy.spatial.distance import cdist
 
 from linkwise.query.context import Context, Question
 from linkwise.query.gaussian_field import (
+    Field,
     field_of,
     label_changes,
     seen_too,
     variance_reduction,
 )
-from linkwise.query.neighbourhoods import ask_about, neighbourhoods_of, shut
+from linkwise.query.neighbourhoods import Neighbourhoods, ask_about, neighbourhoods_of, shut
 
 SETTLED = 0.9  # probability of a neighbourhood above which a point is not asked about further
 LEAST_NEW = 0.02  # chance that a point is of a new cluster: the model may overlook one
@@ -38,19 +39,27 @@ NEW = "The first may belong to a cluster not seen yet; the second is the most si
 DOUBT = "The cluster of the first is in doubt, and it tells much about similar points."
 
 
-def begun(sets):
+def begun(sets: Neighbourhoods) -> np.ndarray:
     """Return rows that were kept out of some neighbourhood and can be compared with others."""
     return (shut(sets) > 0) & sets.free.any(axis=1)
 
 
-def ask_points(context, sets, score, n, reason, *, first=None):
+def ask_points(
+    context: Context,
+    sets: Neighbourhoods,
+    score: np.ndarray,
+    n: int,
+    reason: str,
+    *,
+    first: np.ndarray | None = None,
+) -> list[Question]:
     """Return questions about the n rows of highest score; those of ``first`` (r,) before all."""
     score = np.where(sets.free.any(axis=1), score, -np.inf)
     if first is not None:
         order = np.lexsort((-score, ~first))
     else:
         order = np.argsort(-score, kind="stable")
-    questions: list = []
+    questions: list[Question] = []
     for i in order:
         if len(questions) == n or score[i] == -np.inf:
             break
@@ -60,7 +69,7 @@ def ask_points(context, sets, score, n, reason, *, first=None):
     return questions
 
 
-def distance_asked(context):
+def distance_asked(context: Context) -> np.ndarray:
     """Return the distance of every row to the nearest point that was asked about, (r,)."""
     X, rows = context.data.features, context.model.rows
     asked = context.known.touched()
@@ -69,7 +78,7 @@ def distance_asked(context):
     return cdist(X[rows], X[asked]).min(axis=1)
 
 
-def _any_row(context):
+def _any_row(context: Context) -> int:
     return int(context.rng().choice(context.model.rows))
 
 
@@ -104,13 +113,13 @@ def npu(context: Context, n: int) -> list[Question]:
     return ask_points(context, sets, entropy / questions, n, reason, first=begun(sets))
 
 
-def _ranks(values):
+def _ranks(values: np.ndarray) -> np.ndarray:
     out = np.empty(len(values))
     out[np.argsort(values, kind="stable")] = np.arange(len(values)) / len(values)
     return out
 
 
-def along(v):
+def along(v: np.ndarray) -> np.ndarray:
     """Return how much each point lies alone, or on a boundary, along an eigenvector v (r,).
 
     Alone: the gaps to the next points on both sides. Boundary: near the middle of the widest gap
@@ -138,7 +147,7 @@ def boundary(context: Context, n: int) -> list[Question]:
     return ask_points(context, sets, score + fresh, n, reason, first=begun(sets))
 
 
-def _start(context, field):
+def _start(context: Context, field: Field) -> int:
     doubt = np.ones(len(context.model.rows))
     return int(context.model.rows[np.argmax(variance_reduction(field, doubt))])
 
@@ -170,7 +179,7 @@ def default(context: Context, n: int) -> list[Question]:
     else:
         free = np.where(sets.free, sets.p, 0).max(axis=1)
         worth, reason = np.maximum(1 - free, LEAST_NEW), NEW
-    questions: list = []
+    questions: list[Question] = []
     left = np.array(sets.free.any(axis=1))  # (r,)
     score = variance_reduction(field, doubt) * worth
     while len(questions) < n and left.any():

@@ -24,6 +24,8 @@ from linkwise.class_models import (
     plain_partitions,
     prepare,
 )
+from linkwise.class_models.learners import Smoother
+from linkwise.class_models.views import View
 from linkwise.embedding.spectral import unit_rows
 
 MOST = 2_000  # points that are learnt from; a question then takes a fraction of a second
@@ -32,7 +34,7 @@ KINDS = ("graph", "near")
 VECTORS = 100  # of a learner, those smoothed least; more cost r^3 and change few labels
 
 
-def leading(learner):
+def leading(learner: Smoother) -> np.ndarray:
     """Return the places of the vectors of a learner that are kept, ascending."""
     shrink = learner.shrink[len(learner.shrink) // 2]
     return np.sort(np.argsort(-shrink, kind="stable")[:VECTORS])
@@ -60,21 +62,21 @@ class PreparedData:
             self.views = make_views(take_rows(X, self.core), kinds=VIEWS, seed=seed)
             last = self.views[-1]
             self.features = last.X if whole else self._seen(X, last)
-            self.learners: list = []
-            self.U: list = []
+            self.learners: list[Smoother] = []
+            self.U: list[np.ndarray] = []
             for one in make_learners(self.views, KINDS, seed):
                 kept = leading(one)
                 U = one.U[:, kept]
                 self.U.append(U if whole else self._placed(X, one, kept))
                 self.learners.append(one._replace(U=U, shrink=one.shrink[:, kept]))
-            self._partitions: dict = {}
-            self._positions: dict = {}
+            self._partitions: dict[int, list[np.ndarray]] = {}
+            self._positions: dict[int, np.ndarray] = {}
 
-    def _seen(self, X, view):
+    def _seen(self, X: Any, view: View) -> np.ndarray:
         parts = row_blocks(self.n, max(X.shape[1], 1000))
         return np.concatenate([prepare(view, X[part]) for part in parts])
 
-    def _placed(self, X, learner, kept):
+    def _placed(self, X: Any, learner: Smoother, kept: np.ndarray) -> np.ndarray:
         view, out = self.views[learner.view], np.empty((self.n, len(kept)), np.float32)
         for part in row_blocks(self.n, max(X.shape[1], 1000)):
             out[part] = coordinates(learner, prepare(view, X[part]))[:, kept]

@@ -21,10 +21,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from linkwise.class_models import ERROR, log_probabilities, predict_classes, trust
-from linkwise.class_models.learners import HIGHEST
+from linkwise.class_models.learners import HIGHEST, Smoother
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
 from linkwise.evaluate import adjusted_rand_index
-from linkwise.query.known import separate_sets
+from linkwise.query.known import Known, separate_sets
+from linkwise.query.prepared_data import PreparedData
 
 ASKED = 3  # nearest neighbourhoods a set must be apart from to be one itself
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # s
@@ -39,7 +41,7 @@ STRANGE = 15.0  # log-likelihood taken off labels unlike any partition, at most
 class Start(NamedTuple):
     labels: np.ndarray  # (r,)
     score: float  # log-likelihood of answers that it has not seen
-    classes: list  # roots of the neighbourhoods
+    classes: list[int]  # roots of the neighbourhoods
 
 
 class Basis(NamedTuple):
@@ -47,7 +49,7 @@ class Basis(NamedTuple):
     penalty: np.ndarray  # (m,) 1/c - 1
 
 
-def bases(learners, partitions, k):
+def bases(learners: list[Smoother], partitions: list[np.ndarray], k: int) -> list[Basis]:
     """Return the Basis of every learner, and of every partition of the rows in k clusters."""
     found = []
     for one in learners:
@@ -60,7 +62,9 @@ def bases(learners, partitions, k):
     return found
 
 
-def left_out(U, y, penalty, gram):
+def left_out(
+    U: np.ndarray, y: np.ndarray, penalty: np.ndarray, gram: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return w of Eq. (1) (m, k) and the predictions of y (s, k) without their own; gram: U^T U."""
     A = gram + np.diag(penalty)
     factor = cho_factor(A, check_finite=False)
@@ -70,7 +74,9 @@ def left_out(U, y, penalty, gram):
     return w, (U @ w - h * y) / (1 - h)
 
 
-def seeded(found, seeds, z, k, real):
+def seeded(
+    found: list[Basis], seeds: np.ndarray, z: np.ndarray, k: int, real: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return labels of all rows by Eqs. (1) and (2), and the same with seeds left out.
 
     Parameters
@@ -100,7 +106,7 @@ def seeded(found, seeds, z, k, real):
     return labels, unseen
 
 
-def unexplored(U, labels, seeds, most):
+def unexplored(U: np.ndarray, labels: np.ndarray, seeds: np.ndarray, most: int) -> np.ndarray:
     """Return a point in the middle of each of the largest clusters without seeds."""
     size = np.bincount(labels)
     size[labels[seeds]] = 0
@@ -113,12 +119,12 @@ def unexplored(U, labels, seeds, most):
     return np.array(found, dtype=np.intp)
 
 
-def agreement(labels, k, answers):
+def agreement(labels: np.ndarray, k: int, answers: Constraints) -> float:
     """Return the log-likelihood of answers under labels, trusted as far as fits best."""
     return trust(labels, k, answers, ERROR)[1]
 
 
-def spread(data, learners, labels, k):
+def spread(data: PreparedData, learners: list[Smoother], labels: np.ndarray, k: int) -> np.ndarray:
     """Return labels of the core extended to all rows, by the first learner."""
     if len(labels) == len(learners[0].U):
         return labels
@@ -126,19 +132,28 @@ def spread(data, learners, labels, k):
     return np.argmax(predict_classes(one, len(one.shrink) // 2, hot, learners[0].U), axis=1)
 
 
-def by_partition(partitions, k, answers):
+def by_partition(partitions: list[np.ndarray], k: int, answers: Constraints) -> Start:
     """Return the Start from the partition that the answers support most."""
     score = [agreement(labels, k, answers) for labels in partitions]
     best = int(np.argmax(score))
     return Start(partitions[best], score[best], [])
 
 
-def classes_of(data, known, n_clusters, k):
+def classes_of(data: PreparedData, known: Known, n_clusters: int | None, k: int) -> list[int]:
     """Return the roots of the neighbourhoods."""
     return separate_sets(known, n_clusters, E=data.positions(k), asked=ASKED)
 
 
-def by_seeds(learners, partitions, rows, known, classes, k, answers, plain):
+def by_seeds(
+    learners: list[Smoother],
+    partitions: list[np.ndarray],
+    rows: np.ndarray,
+    known: Known,
+    classes: list[int],
+    k: int,
+    answers: Constraints,
+    plain: Start,
+) -> Start | None:
     """Return the Start from neighbourhoods, None if there are fewer than two.
 
     Parameters

@@ -7,14 +7,15 @@ import numpy as np
 from linkwise.query import point_strategies
 from linkwise.query.cobras import super_instances
 from linkwise.query.context import Context, Question
+from linkwise.query.known import Known
 
 TRIES = 30  # pairs drawn for each question before all open ones are listed
 
 
-def _between(known, a, b):
+def _between(known: Known, a: int, b: int) -> tuple[int, int] | None:
     """Return an open pair of members of two sets, None if every pair was "don't know"."""
     pairs = ((i, j) for i in known.members(a) for j in known.members(b))
-    return next((sorted(pair) for pair in pairs if known.is_open(*pair)), None)
+    return next(((min(pair), max(pair)) for pair in pairs if known.is_open(*pair)), None)
 
 
 def any_open(
@@ -22,7 +23,7 @@ def any_open(
 ) -> list[Question]:
     """Return open pairs drawn at random, all equally likely; fewer than n if there are fewer."""
     known, size, rng = context.known, context.data.n, context.rng()
-    found: dict = {}
+    found: dict[tuple[int, int], None] = {}
     for a, b in rng.integers(size, size=(TRIES * n, 2)).tolist():
         if a != b and known.is_open(a, b):
             found[min(a, b), max(a, b)] = None
@@ -35,7 +36,7 @@ def any_open(
             for b in roots[place + 1 :]:
                 pair = None if b in known.apart(a) else _between(known, a, b)
                 if pair is not None:
-                    found[tuple(pair)] = None
+                    found[pair] = None
             if len(found) >= n:
                 break
     return [Question(a, b, reason) for a, b in list(found)[:n]]
