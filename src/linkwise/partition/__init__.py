@@ -1,4 +1,16 @@
-"""Room 5: vectors or a kernel to labels."""
+"""Partitions: labels from vectors or from a kernel.
+
+k_means            k-means by blocks of rows
+kernel_k_means     kernel k-means with rewards and penalties (SS-Kernel-KMeans)
+hard               k-means that keeps every constraint (COP-KMeans)
+penalised          k-means where broken constraints cost (PCK-, HMRF- and MPCK-KMeans)
+distortion         the distances and prices of these
+gaussian_mixture   Gaussian mixture with constraints
+agglomerative      agglomerative clustering with constraints
+discretisation     labels from eigenvectors, by rotation
+colouring          labels that separate cannot-linked groups
+groups             must-linked groups and seeds, shared by several methods
+"""
 
 from linkwise.partition.discretisation import discretise, pivoted_qr
 from linkwise.partition.k_means import KMeansPartition, best_starts, kmeans, nearest_centre

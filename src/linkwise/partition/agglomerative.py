@@ -1,29 +1,29 @@
 """Agglomerative clustering that keeps every constraint [1].
 
-Must-linked points are one group from the beginning. Then the two nearest clusters are merged,
-again and again, unless a cannot-link stands between them. Distances follow Lance & Williams [2]:
-with a, b, c the sizes of A, B, C,
+Must-linked points start as one group. Then the two nearest clusters are merged repeatedly, unless
+a cannot-link separates them. Distances follow Lance & Williams [2]; a, b, c are the sizes of
+A, B, C:
 
     (1)  single    d(AB, C) = min(d(A, C), d(B, C))
     (2)  complete  d(AB, C) = max(d(A, C), d(B, C))
     (3)  average   d(AB, C) = (a d(A, C) + b d(B, C)) / (a + b)
     (4)  ward      d(AB, C)^2 = ((a+c) d(A, C)^2 + (b+c) d(B, C)^2 - c d(A, B)^2) / (a + b + c)
 
-and infinity once there is a cannot-link, which merging never removes. A union is never nearer to
-a third cluster than the nearer of its parts was, so the distances of successive merges never
-fall, with or without cannot-links.
+The distance is infinite where there is a cannot-link, and stays so. A union is never nearer to a
+third cluster than the nearer of its parts, so the distances of successive merges never decrease,
+with or without cannot-links.
 
-Greedy merging may run into a dead end: more than k clusters, all pairwise apart, although k
-clusters are possible. So a colouring with k colours, in which clusters kept apart differ, is
-carried along as a witness that k clusters can still be reached. Two clusters may merge if they
-have the same colour in it or can be given the same one by exchanging two colours along a
-connected part (a Kempe chain). If that fails they are kept apart from then on. More than k
-clusters have two of the same colour, which may merge: k is always reached. For two clusters the
-test is exact; for more it may refuse a merge that would have been possible, and after PATIENCE
-refusals among clusters that cannot-links join, the colours of these are final.
+Greedy merging can reach a dead end: more than k clusters, all kept apart, although k clusters are
+possible. The algorithm therefore maintains a witness that k clusters can still be reached: a
+colouring with k colours in which clusters kept apart differ. Two clusters may merge if they have
+the same colour, or can be given the same colour by exchanging two colours along a connected part
+(a Kempe chain). If that fails, they are kept apart from then on. Among more than k clusters two
+have the same colour and may merge, so k is always reached. For two clusters the test is exact. For
+more clusters it may refuse a possible merge; after PATIENCE refusals in a connected part of the
+cannot-link graph, the colours of that part are final.
 
-n^2 memory. Nearest clusters are looked up again only when they come first, which usually makes
-it O(n^2) time, O(n^3) at worst.
+Memory is n^2. The nearest cluster of a cluster is only looked up again when the cluster comes
+first, which usually gives O(n^2) time, O(n^3) at worst.
 
 [1] Davidson & Ravi, Agglomerative hierarchical clustering with constraints: theoretical and
     empirical results, PKDD 2005.
@@ -39,20 +39,22 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from linkwise.partition.groups import one_hot
 
-PATIENCE = 30  # refused merges in a part of the cannot-link graph before its colours are final
+PATIENCE = 30  # refused merges in a part of the cannot-link graph; bounds the recolouring
 
 
 class Merges(NamedTuple):
+    """The clusters and how they were merged."""
+
     labels: np.ndarray  # (g,) cluster of every group, any numbers
     children: np.ndarray  # (merges, 2) groups 0 ... g-1, or g + t for the cluster of merge t
-    heights: np.ndarray  # (merges,) linkage distances, never falling
+    heights: np.ndarray  # (merges,) linkage distances, never decreasing
 
 
 class Witness:
     """A proper colouring of the clusters that are kept apart.
 
-    Its points are nodes, sets of clusters that have to end up together: at first every cluster is
-    its own. ``near`` are the nodes kept apart from a node; their colours always differ.
+    Its vertices are nodes, sets of clusters that must end up together. At first every cluster is a
+    node. ``near`` lists the nodes kept apart from a node; their colours always differ.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ class Witness:
             self.near[b].add(a)
 
     def allows(self, a, b):
-        """Tell whether the clusters a and b may merge; if so their colours are equal afterwards."""
+        """Tell whether clusters a and b may merge; if so, give them the same colour."""
         a, b = self.node[a], self.node[b]
         if b in self.near[a]:
             return False
@@ -123,7 +125,7 @@ class Witness:
         self.near[b].add(a)
 
     def refuse(self, a, b):
-        """Keep two clusters apart for good; return all pairs so decided, two arrays of clusters."""
+        """Keep two clusters apart from now on; return pairs of arrays of clusters kept apart."""
         a, b = self.node[a], self.node[b]
         self.refused[a] += b not in self.near[a]
         self._part(a, b)
@@ -189,7 +191,7 @@ def agglomerate(X, group, cannot, k, *, linkage="ward", threshold=np.inf, witnes
     k : int <= g
     linkage : "ward", "average", "complete" or "single"
     threshold : float
-    witness : Witness or None; with one, exactly k clusters are reached if threshold is infinite
+    witness : Witness or None; with a witness and no threshold, exactly k clusters are reached
     """
     D = group_distances(X, group, linkage)
     threshold = threshold**2 if linkage == "ward" else threshold
@@ -199,7 +201,7 @@ def agglomerate(X, group, cannot, k, *, linkage="ward", threshold=np.inf, witnes
     D[every, every] = np.inf
     D[cannot[:, 0], cannot[:, 1]] = D[cannot[:, 1], cannot[:, 0]] = np.inf
     nearest = D.argmin(axis=1)
-    height = D[every, nearest]  # never above the distance to the nearest cluster
+    height = D[every, nearest]  # at most the distance to the nearest cluster
     label, name = every.copy(), every.copy()
     children: list[list[int]] = []
     heights: list[float] = []

@@ -1,19 +1,19 @@
-"""Give every group a cluster so that no cannot-link is inside one: graph colouring with costs.
+"""Assign groups to clusters so that no cannot-link is inside one: graph colouring with costs.
 
-The groups are the points of a graph, the cannot-links its edges, the k clusters the colours;
-cost (g, k) is what a group pays in a cluster. Whether k > 2 colours suffice is NP-hard, so three
-searches follow each other, each slower and surer:
+The groups are the vertices of a graph, the cannot-links its edges, and the k clusters the colours.
+cost (g, k) is the cost of a group in a cluster. Whether k > 2 colours suffice is NP-hard, so three
+methods are tried in turn, each slower and more reliable than the one before:
 
-  greedy   the group with the fewest clusters left goes first (DSATUR [1]; then most edges, then
-           the most to lose), into its cheapest free cluster; never fails where every group has
-           fewer than k edges. O(edges log edges)
-  repair   from the labels greedy left, single moves that break fewest edges, a move back being
+  greedy   the group with the fewest free clusters goes first (DSATUR [1]; ties: most edges, then
+           largest regret), into its cheapest free cluster. Succeeds if every group has fewer than
+           k edges. O(edges log edges)
+  repair   single moves from the labels of greedy, each breaking the fewest edges; moving back is
            forbidden for a while (TabuCol [2])
-  search   DSATUR with backtracking, cluster names being interchangeable, in each part of the
-           graph that is left when points of fewer than k edges are taken away again and again;
-           ends with a proof if there is no colouring
+  search   DSATUR with backtracking, up to the names of the clusters, in each connected part that
+           remains after vertices of fewer than k edges are removed repeatedly. Proves
+           infeasibility if there is no colouring
 
-The last two stop at a bound; the caller then does not know.
+The last two stop at a bound. Whether a colouring exists is then unknown.
 
 [1] Brelaz, New methods to color the vertices of a graph, CACM 22, 1979.
 [2] Hertz & de Werra, Using tabu search techniques for graph coloring, Computing 39, 1987.
@@ -26,8 +26,10 @@ from scipy import sparse
 
 from linkwise.constraints.closure import components
 
-MOVES = 100, 20_000  # of `repair`, for each group and at most, about a second
-NODES = 20_000  # of `search`, a few seconds
+MOVES = 100, 20_000  # of `repair`, for each group and in all: at most about a second
+NODES = 20_000  # of `search`: at most a few seconds
+TABU = 10, 0.6  # moves for which a move back is forbidden: drawn below, and more per group in
+#                 conflict, as Galinier & Hao (J. Comb. Optim. 3, 1999) propose
 
 
 def neighbours(n, edges):
@@ -45,7 +47,7 @@ def proper(labels, edges):
 
 
 def greedy(cost, near):
-    """Return labels (g,) by DSATUR; where no cluster is free a group takes its cheapest."""
+    """Return labels (g,) by DSATUR; a group without a free cluster takes its cheapest."""
     n = len(cost)
     prefer = np.argsort(cost, axis=1, kind="stable").tolist()
     cost = cost.tolist()
@@ -73,14 +75,14 @@ def greedy(cost, near):
 
 
 def repair(labels, cost, edges, rng):
-    """Return labels without an edge inside a cluster, from ones that have some, or None."""
+    """Return labels without an edge inside a cluster, starting from labels with some, or None."""
     n, k = cost.shape
     a, b = np.r_[edges, edges[:, ::-1]].T
     A = sparse.csr_array((np.ones(len(a)), (a, b)), shape=(n, n))
     one_hot = np.eye(k)[labels]
     inside = A @ one_hot  # (g, k) neighbours in each cluster
     taste = cost - cost.min(axis=1, keepdims=True)
-    taste = 0.5 * taste / max(taste.max(), 1e-300)  # less than one edge: decides between equals
+    taste = 0.5 * taste / max(taste.max(), 1e-300)  # less than one edge: only breaks ties
     labels, tabu = labels.copy(), np.zeros((n, k), dtype=np.int64)
     start, neighbour = A.indptr, A.indices
     every = np.arange(n)
@@ -101,7 +103,7 @@ def repair(labels, cost, edges, rng):
         v = broken[row]
         old = labels[v]
         labels[v] = c
-        tabu[v, old] = move + 1 + rng.integers(10) + int(0.6 * len(broken))
+        tabu[v, old] = move + 1 + rng.integers(TABU[0]) + int(TABU[1] * len(broken))
         around = neighbour[start[v] : start[v + 1]]
         inside[around, old] -= 1
         inside[around, c] += 1
@@ -109,11 +111,11 @@ def repair(labels, cost, edges, rng):
 
 
 def core(near, k):
-    """Return the points left when those of fewer than k edges are removed, and the removed."""
+    """Return the vertices left after removing those of fewer than k edges, and the removed ones."""
     degree = [len(u) for u in near]
     gone = [v for v in range(len(near)) if degree[v] < k]
     away = [d < k for d in degree]
-    for v in gone:  # grows on the way
+    for v in gone:  # the list grows in the loop
         for u in near[v]:
             degree[u] -= 1
             if degree[u] < k and not away[u]:
@@ -123,7 +125,7 @@ def core(near, k):
 
 
 def _backtrack(near, k, budget):
-    """Return (labels of a connected graph or None, nodes of the search tree looked at)."""
+    """Return (labels of a connected graph or None, nodes of the search tree visited)."""
     n = len(near)
     count = np.zeros((n, k), dtype=np.int64)
     weight = max(len(u) for u in near) + 1
@@ -134,7 +136,7 @@ def _backtrack(near, k, budget):
     nodes = 0
     while stack and nodes < budget:
         v, c, used = stack.pop()
-        if c >= 0:  # take it back
+        if c >= 0:  # undo
             label[v] = -1
             key[v] += far
             for u in near[v]:
@@ -158,7 +160,7 @@ def _backtrack(near, k, budget):
 
 
 def search(n, edges, k, *, budget=NODES):
-    """Return (labels (n,) or None, whether that is proven)."""
+    """Return (labels (n,) or None, whether the result is proven)."""
     near = neighbours(n, edges)
     left, gone = core(near, k)
     label = np.full(n, -1)
@@ -184,7 +186,7 @@ def search(n, edges, k, *, budget=NODES):
 
 
 def colour(cost, edges, rng, *, exhaustive=True):
-    """Return (labels (g,) or None, whether that is proven): greedy, else repair, else search."""
+    """Return (labels (g,) or None, whether the result is proven) by greedy, repair and search."""
     labels = greedy(cost, neighbours(len(cost), edges))
     if proper(labels, edges):
         return labels, True

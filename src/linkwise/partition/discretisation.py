@@ -2,13 +2,13 @@
 
 Two ways to turn V (n, k), whose rows point in about k orthogonal directions, into labels:
 
-* Discretisation [1]. With X the unit rows of V, find the rotation R and the indicator matrix N
-  with N_ic = [c = argmax (X R)_i] that agree best: R from the singular vectors of N^T X,
+* Discretisation [1]. X are the unit rows of V. Find the rotation R and the indicator matrix N,
+  N_ic = [c = argmax (X R)_i], that agree best. R comes from the singular vectors of N^T X,
 
     (1)  N^T X = U w Z^T,   R = Z U^T,   agreement = sum w
 
-  in turn with N until the agreement no longer grows. The first R is made of rows of X that are
-  as orthogonal as possible to each other, starting from a random one; several starts are made.
+  and N and R alternate until the agreement no longer grows. The first R consists of rows of X that
+  are as orthogonal as possible, starting from a random row. The best of several starts counts.
 * Pivoted QR [2]. k rows as independent as possible are chosen by column-pivoted QR of V^T; the
   polar factor of these rows is the rotation. No starts, no randomness.
 
@@ -25,7 +25,7 @@ from linkwise.partition.k_means import by_appearance, canonical_order
 
 
 def _orthogonal_rows(X, first):
-    """Return k rows of X as columns (k, k), each as orthogonal as possible to those before."""
+    """Return k rows of X as columns (k, k), each as orthogonal as possible to the previous ones."""
     k = X.shape[1]
     R = np.empty((k, k), dtype=X.dtype)
     R[:, 0] = X[first]
@@ -37,7 +37,7 @@ def _orthogonal_rows(X, first):
 
 
 def _rotate(X, R, max_iter):
-    """Return labels and their agreement, Eq. (1), by turns."""
+    """Return labels and their agreement, Eq. (1), alternating N and R."""
     agreement = -np.inf
     labels = np.argmax(X @ R, axis=1)
     for _ in range(max_iter):

@@ -1,6 +1,6 @@
-"""What points pay in a cluster, and what broken pairs cost: PCK, MPCK and HMRF.
+"""The costs of points and of broken constraints: PCK, MPCK and HMRF.
 
-The D and v of penalised.py, c_p the weight of pair p = (i, j) and w the weight of all:
+D and v of penalised.py, with c_p the weight of pair p = (i, j) and w the weight of all:
 
   Euclidean    PCK-KMeans [1]
     (1)  D(i, c) = |x_i - m_c|^2
@@ -21,14 +21,13 @@ The D and v of penalised.py, c_p the weight of pair p = (i, j) and w the weight 
     (10) v_p = w c_p (1 - cos(x_i, x_j)) / 2                 for a must-link
     (11) v_p = w c_p (1 + cos(x_i, x_j))                     for a cannot-link; delta is 2
 
-[2, 3] measure a broken cannot-link against the two points farthest apart, which takes n^2
-distances; (6), the distance of the point farthest from the mean to its mirror image, is never
-less and at most twice as long. With delta as it is, (8) is the minimum of J where no cannot-link
-is broken; otherwise it is a step that is shortened until J falls. The papers leave A unbounded
-when a cluster has little scatter; B, the variances of all points / k^(2/d), bounds it [4].
-[2] also learns weights of the features under the cosine. Compact clusters alone would put all
-weight on features that every point shares, and few pairs are broken: on text a weak prior gave
-just that, a strong one nothing, so (9) has none.
+[2, 3] compare a broken cannot-link with the two points farthest apart, which takes n^2 distances.
+(6), the distance of the point farthest from the mean to its mirror image, is never less, and at
+most twice as long. (8) is the minimum of J if no cannot-link is broken; otherwise it is a step that
+is shortened until J falls. The papers leave A unbounded when a cluster has little scatter; B, the
+variances of all points / k^(2/d), bounds it [4]. [2] also learns weights of the features under the
+cosine. Compactness alone would put all weight on features that every point shares, and few pairs
+are broken. On text a weak prior had just that effect and a strong one none, so (9) has no weights.
 
 [4] Fraley & Raftery, Bayesian regularization for normal mixture estimation, J. Classification
     24, 2007.  [1, 2, 3]: penalised.py.
@@ -46,16 +45,18 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from linkwise.partition.groups import dense, one_hot
 from linkwise.partition.penalised import Costs
 
-HALVINGS = 8  # of a step that raised J, before it is given up
+HALVINGS = 8  # of a step that raised J: a step of 1/256 that still raises it is rounding
 
 
 class Params(NamedTuple):
+    """What is learnt besides the labels."""
+
     centres: Any  # (k, d)
     A: Any  # (q, d) or (q, d, d), q = k or 1 for all clusters; None: the identity
 
 
 def means_of(X, labels, k, old):
-    """Return the means (k, d) of the clusters; an empty one keeps its centre, or the first's."""
+    """Return the means (k, d) of the clusters; empty ones keep their centre, or the first."""
     size = np.bincount(labels, minlength=k)
     total = dense(one_hot(labels, k, X.dtype) @ X)
     mean = total / np.maximum(size, 1)[:, None].astype(X.dtype)

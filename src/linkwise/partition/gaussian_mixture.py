@@ -1,40 +1,40 @@
 """Gaussian mixture whose hidden labels obey must-links and cannot-links [1].
 
-Points that must-links join form a chunklet c with one hidden label z_c, drawn once. Every other
-answer is an observation of two labels, and may be wrong. With Q_cd the summed log-odds of the
-answers between c and d (cannot-links negative), the posterior of the labels is
+Points joined by must-links form a chunklet c with one hidden label z_c, drawn once. Every other
+constraint is an observation of two labels and may be wrong. Q_cd is the summed log-odds of the
+constraints between c and d (negative for cannot-links). The posterior of the labels is
 
-    (1)  p(z | X, answers) ~ prod_c alpha_{z_c} prod_{i in c} f_{z_c}(x_i)
-                             prod_{c<d} exp(Q_cd [z_c = z_d])
+    (1)  p(z | X, constraints) ~ prod_c alpha_{z_c} prod_{i in c} f_{z_c}(x_i)
+                                 prod_{c<d} exp(Q_cd [z_c = z_d])
 
-and l, the log of the sum of (1) over z, is raised by EM. With q_cz its marginals, r_iz = q_{c z}
-for i in c, and N_z = sum_i r_iz:
+EM increases l, the log of the sum of (1) over z. With the marginals q_cz, r_iz = q_{c z} for i in
+c, and N_z = sum_i r_iz:
 
     (2)  alpha_z = mean_c q_cz,   mu_z = sum_i r_iz x_i / N_z
     (3)  S_z = (sum_i r_iz (x_i - mu_z)(x_i - mu_z)^T + N_z e I + v P) / (N_z + v)
     (4)  P = (mean_z S_z^-1)^-1
 
-The ridge e and the shrinkage v towards a common P keep covariances of few points from
-collapsing. They are part of the objective, so EM never lowers it: the ridge reads each point as
-known up to noise of variance e (the mean of log N over it), and v counts v imagined points of
+The ridge e and the shrinkage v towards a common P keep the covariances of few points from
+collapsing. Both are part of the objective, so EM never decreases it: the ridge treats each point as
+known up to noise of variance e (the mean of log N over it), and v acts like v pseudo-points of
 covariance P in each cluster,
 
     (5)  log f_z(x) = log N(x; mu_z, S_z) - e/2 tr S_z^-1
     (6)  J = l - v/2 sum_z (tr P S_z^-1 - log det P S_z^-1 - d)
 
-Chunklets that no answer connects are independent. In a small connected component the sum over z
-runs over all k^size labellings. In a larger one mean field takes its place: with
+Chunklets that no constraint connects are independent. In a small connected component the sum over z
+runs over all k^size labellings. In a larger one mean field replaces it: with
 L_cz = log alpha_z + sum_{i in c} log f_z(x_i), the lower bound of l
 
     (7)  F = sum_cz q_cz (L_cz - log q_cz) + sum_{c<d} Q_cd sum_z q_cz q_dz
 
-is raised by q_cz ~ exp(L_cz + sum_d Q_cd q_dz), for all c of one colour of a proper colouring at
-a time: these do not see each other, so F never falls.
+is increased by q_cz ~ exp(L_cz + sum_d Q_cd q_dz), for all c of one colour of a proper colouring at
+a time. Chunklets of one colour are not connected, so F never decreases.
 
 O(n k d^2) a pass, O(n (k + d) + k d^2) memory; "diag" O(n k d) and O(n (k + d)).
 
 [1] Shental, Bar-Hillel, Hertz & Weinshall, Computing Gaussian mixture models with EM using
-    equivalence constraints, NIPS 2003. (3) and (4) as a penalty are ours.
+    equivalence constraints, NIPS 2003. The penalty that leads to (3) and (4) is an addition.
 """
 
 import warnings
@@ -49,21 +49,23 @@ from linkwise.exceptions import ConvergenceWarning
 from linkwise.partition.groups import choose_seeds, one_hot
 from linkwise.partition.k_means import kmeans, nearest_centre
 
-SWEEPS = 10  # of mean field in a pass; the next pass goes on from there
-SETTLED = 1e-4  # change of q at which sweeps stop
+SWEEPS = 10  # of mean field in a pass: the next pass continues from there
+SETTLED = 1e-4  # change of q that ends the sweeps, far below what changes a label
 TINY = np.finfo(np.float64).tiny
-TRIAL = 15  # passes of every start; the best then goes on
+TRIAL = 15  # passes of every start, enough to rank them; only the best continues
 
 
 class Shape(NamedTuple):
-    """What the covariances may be."""
+    """The form of the covariances."""
 
     kind: str  # "full", "tied" (one covariance for all) or "diag"
     ridge: float  # e
-    shrinkage: float  # v; "tied" has nothing to shrink to
+    shrinkage: float  # v; not used by "tied"
 
 
 class Gaussians(NamedTuple):
+    """The parameters of a mixture."""
+
     alpha: np.ndarray  # (k,) mixing weights
     means: np.ndarray  # (k, d)
     covariances: np.ndarray  # (k, d, d), or their diagonals (k, d)
@@ -71,25 +73,27 @@ class Gaussians(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Components of one size t whose labellings are enumerated."""
+    """Connected components of one size t, whose labellings are enumerated."""
 
     nodes: np.ndarray  # (b, t) chunklets
-    answers: np.ndarray  # (b, k^t) sum of Q_cd [z_c = z_d] for every labelling
+    pairs: np.ndarray  # (b, k^t) sum of Q_cd [z_c = z_d] for every labelling
     digits: np.ndarray  # (t, k^t) the labellings
 
 
 class Field(NamedTuple):
-    """The chunklets by the kind of inference they get."""
+    """The chunklets by kind of inference."""
 
-    lone: np.ndarray  # without answers
+    lone: np.ndarray  # chunklets without constraints
     blocks: list  # of Block
     colours: list  # of (chunklets, their rows of Q): mean field
 
 
 class MixtureFit(NamedTuple):
+    """A fitted mixture."""
+
     model: Gaussians
     q: np.ndarray  # (g, k) marginals of the chunklets
-    labels: np.ndarray  # (g,) a most probable joint labelling, by mean field one nearby
+    labels: np.ndarray  # (g,) a most probable joint labelling; with mean field, approximately
     bound: float  # J, Eq. (6), or F in place of l
     n_iter: int
     converged: bool
@@ -135,8 +139,8 @@ def _inverse(S):
 def maximise(X, q, chunk, shape, common=None):
     """Return the Gaussians of marginals q (g, k) of the chunklets, Eqs. (2) to (4).
 
-    ``chunk`` (n,) is the chunklet of every point, ``common`` the P of the pass before; at first,
-    where it is None, the pooled covariance.
+    ``chunk`` (n,) is the chunklet of every point. ``common`` is P of the previous pass; if it is
+    None, the pooled covariance is used.
     """
     kind, ridge, shrinkage = shape
     alpha, R = q.mean(axis=0), q[chunk]  # Eq. (2)
@@ -160,7 +164,7 @@ def maximise(X, q, chunk, shape, common=None):
 
 
 def _colour_classes(Q, nodes):
-    """Return the nodes in classes without an entry of Q inside, first fit."""
+    """Return the nodes in classes without an entry of Q inside, by first fit."""
     colour = np.full(Q.shape[0], -1)
     for v in nodes.tolist():
         taken = set(colour[Q.indices[Q.indptr[v] : Q.indptr[v + 1]]].tolist())
@@ -169,7 +173,7 @@ def _colour_classes(Q, nodes):
 
 
 def build_field(Q, k, limit):
-    """Return the Field of answers Q (g, g), csr, symmetric, zero diagonal.
+    """Return the Field of constraints Q (g, g), csr, symmetric, zero diagonal.
 
     Components with at most ``limit`` labellings are enumerated.
     """
@@ -193,9 +197,7 @@ def build_field(Q, k, limit):
 
 def _joint(L, block):
     """Return the log of Eq. (1) for every component and labelling, (b, k^t)."""
-    return block.answers + sum(
-        L[block.nodes[:, a]][:, digit] for a, digit in enumerate(block.digits)
-    )
+    return block.pairs + sum(L[block.nodes[:, a]][:, digit] for a, digit in enumerate(block.digits))
 
 
 def infer(L, field, q):
@@ -234,21 +236,21 @@ def decode(L, field, q):
         for nodes, rows in field.colours:
             E = L[nodes] + rows @ np.eye(k)[labels]
             own = E[np.arange(len(nodes)), labels[nodes]]
-            better = E.max(axis=1) > own + 1e-9  # more than rounding, or it might go on for ever
+            better = E.max(axis=1) > own + 1e-9  # more than rounding, or the loop might not end
             labels[nodes[better]] = E[better].argmax(axis=1)
             moved |= bool(better.any())
     return labels
 
 
 def first_marginals(X, k, groups, n_init, rng):
-    """Yield q (g, k) for every start: from the chunklets, if there are any, then by k-means."""
+    """Yield q (g, k) for every start: first from the chunklets, if any, then by k-means."""
     H = one_hot(groups.of, len(groups.size))
     for start in range(n_init):
         if start == 0 and len(groups.size) < len(X):
             seeds = choose_seeds(groups, k, rng, greedy=True)
             labels = nearest_centre(X, groups.means()[seeds])
         else:
-            with warnings.catch_warnings():  # a lack of clusters is announced at the end
+            with warnings.catch_warnings():  # missing clusters are reported at the end
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 labels = kmeans(X, k, n_init=1, rng=rng).labels
         yield H @ np.eye(k)[labels] / groups.size[:, None]
@@ -276,11 +278,11 @@ def fit_mixture(X, k, groups, Q, shape, *, limit, n_init=10, max_iter=200, tol=1
     ----------
     X : float64 array (n, d)
     k : int <= n
-    groups : Groups, the chunklets, single points among them
+    groups : Groups, the chunklets, including single points
     Q : csr_array (g, g), symmetric, the log-odds of Eq. (1) between chunklets
     shape : Shape
     limit : int, largest number of labellings of a component that is enumerated
-    n_init : int, starts; each runs for a few passes and the best of them to its end
+    n_init : int, starts; each runs for a few passes, and the best one to its end
     max_iter : int, passes
     tol : float, change of J per point at which passes stop
     rng : numpy Generator

@@ -1,16 +1,16 @@
-"""What k-means with constraints shares: must-linked groups, and first centres among them.
+"""Must-linked groups, and seeds chosen among them, for k-means with constraints.
 
-Points that must-links join are one neighbourhood g, as in [1], of h_g points with the mean z_g; a
-point without must-links is a neighbourhood of one. Seeds are chosen one by one,
+Points joined by must-links form a neighbourhood g [1] of h_g points with mean z_g. A point without
+must-links is a neighbourhood of one. Seeds are chosen one by one,
 
-    (1)  g = argmax h_g delta(g)         farthest first, among neighbourhoods of two and more
+    (1)  g = argmax h_g delta(g)         farthest first, among neighbourhoods of two or more
     (2)  P(g) ~ h_g delta(g)             k-means++, among all; the best of 2 + log k draws,
 
-delta(g) the squared distance of z_g to the nearest seed so far. The deterministic start is (1),
-and (2) for what is still missing; the drawn ones are (2) throughout. O(n d k) time.
+where delta(g) is the squared distance of z_g to the nearest seed so far. The deterministic start
+uses (1), and (2) for the remaining seeds. The other starts use (2) only. O(n d k) time.
 
 [1] Basu, Banerjee & Mooney, Active semi-supervision for pairwise constrained clustering, SDM
-    2004, which perturbs the overall mean where (2) draws.
+    2004. Where (2) draws, they perturb the overall mean.
 """
 
 from typing import Any, NamedTuple
@@ -35,17 +35,17 @@ def one_hot(labels, k, dtype=np.float64):
 
 
 def cheapest(cost, labels):
-    """Return the cheapest label of every row of cost (n, k), the present one among equals."""
+    """Return the cheapest label of every row of cost (n, k); the present label wins ties."""
     rows, new = np.arange(len(labels)), np.argmin(cost, axis=1)
     return np.where(cost[rows, new] < cost[rows, labels], new, labels)
 
 
 class Groups(NamedTuple):
-    """Must-linked points taken as one."""
+    """Must-linked points, each group treated as one point."""
 
     of: np.ndarray  # (n,) int, the group 0 ... g - 1 of every point
-    size: np.ndarray  # (g,) its points, h
-    sums: Any  # (g, d) array or csr_array, their sum
+    size: np.ndarray  # (g,) number of points, h
+    sums: Any  # (g, d) array or csr_array, sum of the points
 
     def means(self):
         """Return z (g, d)."""
@@ -60,23 +60,23 @@ def must_groups(X, must):
 
 
 def _draw(Z, h, nearest, rng, trials):
-    """Return the one of several draws of Eq. (2) that leaves the least sum of h delta."""
+    """Return the draw of Eq. (2), among several, that leaves the least sum of h delta."""
     share = h * nearest
-    share = share if np.any(share > 0) else h  # every position is a seed already
+    share = share if np.any(share > 0) else h  # every point coincides with a seed
     draws = rng.choice(len(h), size=trials, p=share / share.sum())
     left = np.minimum(euclidean_distances(Z[draws], Z, squared=True), nearest) @ h  # (trials,)
     return int(draws[np.argmin(left)])
 
 
 def choose_seeds(groups, k, rng, *, greedy=False):
-    """Return the numbers of k groups to start from, int (k,); some twice if there are fewer.
+    """Return k groups to start from, int (k,); groups repeat if there are fewer than k.
 
     Parameters
     ----------
     groups : Groups
     k : int
     rng : numpy Generator
-    greedy : bool, begin with neighbourhoods of two and more points, farthest first
+    greedy : bool, whether Eq. (1) comes first
     """
     Z, h = groups.means(), groups.size.astype(np.float64)
     joined = np.where((h > 1) & greedy, h, 0)

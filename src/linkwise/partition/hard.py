@@ -1,20 +1,20 @@
 """k-means that keeps every constraint, COP-KMeans [1].
 
-Must-linked points are one group g, of h_g points with sum s_g; cannot-links are edges between
+Must-linked points form one group g of h_g points with sum s_g. Cannot-links are edges between
 groups. With labels l and centres m,
 
     (1)  J = sum_i |x_i - m_l(i)|^2,   l(g) != l(h) for every edge (g, h)
     (2)  cost(g, c) = h_g |m_c|^2 - 2 <s_g, m_c>       J less sum_i |x_i|^2, group by group
 
-[1] places the points one after the other and gives up at the first that fits nowhere. Here a
-start is a colouring of the edges' graph (see colouring.py), and from then on labels only go from
-one that keeps all constraints to the next, never raising J:
+[1] places one point after the other and gives up at the first that fits nowhere. Here a start is
+a colouring of the graph of the edges (colouring.py). From then on every labelling keeps all
+constraints, and J never rises:
 
   - a group without edges goes to its nearest centre;
-  - for each two clusters a and b, the groups in them fall into the parts that edges join. A part
-    (a Kempe chain) that changes sides as a whole breaks nothing, and parts do not touch each
-    other: all that gain by it change sides. For two clusters this is the best assignment there
-    is; for more, one that no exchange between two clusters betters.
+  - for each two clusters a and b, edges join the groups in them into connected parts. A part (a
+    Kempe chain) may change sides as a whole without breaking a constraint, and parts are
+    independent: every part that gains by it changes sides. For two clusters this is the best
+    assignment; for more clusters, no exchange between two of them can improve it.
 
 A pass takes O(n d k + k^2 edges) time; memory O(n (d + k)).
 
@@ -33,10 +33,12 @@ from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints, warn
 from linkwise.partition.colouring import colour
 from linkwise.partition.groups import cheapest, choose_seeds, dense, must_groups, one_hot
 
-PASSES = 20  # of `assign`
+PASSES = 20  # of `assign`: bounds its time; passes end earlier if none lowers the cost
 
 
 class CentroidPartition(NamedTuple):
+    """Labels and centres."""
+
     labels: np.ndarray  # (n,) int
     centres: np.ndarray  # (k, d); NaN where a cluster is empty
     inertia: float
@@ -60,9 +62,9 @@ def costs_of(groups, centres):
 
 
 def move(cost, labels, A):
-    """Return labels after single groups have gone where it is cheaper and no neighbour is.
+    """Return labels after single groups moved to cheaper clusters without a neighbour.
 
-    The groups of one cluster are no neighbours of each other and move at once.
+    The groups of one cluster are not neighbours of each other, so they move at once.
     """
     labels, k = labels.copy(), cost.shape[1]
     for a in range(k):
@@ -94,7 +96,7 @@ def swap(cost, labels, edges):
 
 
 def fill_empty(groups, labels, k):
-    """Return labels where an empty cluster has taken the group that lowers J the most, if any."""
+    """Return labels where each empty cluster took the group that lowers J the most, if any does."""
     count = np.bincount(labels, minlength=k)
     if np.all(count):
         return labels
@@ -112,9 +114,9 @@ def fill_empty(groups, labels, k):
 
 
 def _lloyd(groups, labels, touched, inner, max_iter, k):
-    """Return labels no pass betters, their centres, passes, and whether they settled.
+    """Return labels that no pass improves, their centres, passes, and whether they settled.
 
-    inner (r, 2) are the edges between the groups touched (t,), numbered among these.
+    inner (r, 2) are the edges between the groups touched (t,), by their place among these.
     """
     both = np.r_[inner, inner[:, ::-1]].T
     A = sparse.csr_array((np.ones(len(both[0])), tuple(both)), shape=(len(touched),) * 2)
@@ -135,25 +137,25 @@ def _lloyd(groups, labels, touched, inner, max_iter, k):
 def _refuse(k, proven):
     if proven:
         raise InfeasibleConstraints(
-            f"the pairs need more than {k} clusters: every assignment of must-linked groups was "
-            "tried; raise n_clusters or remove some cannot-links"
+            f"the constraints need more than {k} clusters: every assignment of must-linked groups "
+            "was tried; raise n_clusters or remove some cannot-links"
         )
     raise InfeasibleConstraints(
-        f"no assignment to {k} clusters that keeps all pairs was found within the bound of the "
-        "search, though there may be one: raise n_clusters, try another random_state, or use a "
-        "method that may break pairs, PCKMeans"
+        f"no assignment to {k} clusters that keeps all constraints was found within the bound of "
+        "the search, though there may be one: raise n_clusters, try another random_state, or use "
+        "PCKMeans, which may break constraints"
     )
 
 
 def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
-    """Return the partition of least J, Eq. (1), among several starts, that keeps all pairs.
+    """Return the partition of least J, Eq. (1), among several starts; it keeps all constraints.
 
     Parameters
     ----------
     X : array or csr_array (n, d)
     k : int <= n
     must, cannot : int arrays (m, 2), no cannot-link inside a must-link group
-    n_init : int; the first start is from must-link groups, the others are drawn
+    n_init : int; the first start is from must-linked groups, the others are drawn
     max_iter : int, passes a start
     rng : numpy Generator
     """
@@ -170,7 +172,7 @@ def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
         if found is None:
             if proven or (start == n_init - 1 and not runs):
                 _refuse(k, proven)
-            continue  # from other centres it may be found
+            continue  # other centres may succeed
         labels[touched] = found
         labels, centres, n_iter, settled = _lloyd(groups, labels, touched, inner, max_iter, k)
         cost = costs_of(groups, centres)[np.arange(len(labels)), labels].sum()
@@ -183,11 +185,11 @@ def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
 
 
 def assign(cost, must, cannot, rng):
-    """Return labels (n,) of low total cost that keep all pairs, or None if none were found.
+    """Return labels (n,) of low total cost that keep all constraints, or None if none were found.
 
     Parameters
     ----------
-    cost : array (n, k), what a point pays in a cluster
+    cost : array (n, k), of a point in a cluster
     must, cannot : int arrays (m, 2)
     rng : numpy Generator
     """

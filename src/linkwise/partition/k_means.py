@@ -1,13 +1,13 @@
 """k-means: the best of several k-means++ starts, by scikit-learn's Lloyd iteration.
 
-Beyond a few thousand rows the starts are made on a sample of them, and the best one goes on for
+For more than a few thousand rows, the starts are made on a sample, and the best one continues for
 some Lloyd steps on a sample 15 times as large. A further step on all rows lowered the inertia by
-0.005 to 0.03 % on three generated sets of up to 1,000,000 x 20, so there is none: all rows are read
-once, for their labels.
+only 0.005 to 0.03 % on three generated sets of up to 1,000,000 x 20. It is left out: all rows are
+read once, for their labels.
 
 The random draws of k-means++ pick row numbers, so the same points in another order would start
-elsewhere. The rows are therefore put in an order of their own, by their coordinates, first:
-shuffled data give the same clusters. Labels are numbered by first appearance.
+differently. The rows are therefore sorted by their coordinates first: shuffled data gives the same
+clusters. Labels are numbered by first appearance.
 """
 
 import warnings
@@ -23,21 +23,23 @@ from linkwise.blocks.row_sampling import content_sample
 from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
 from linkwise.exceptions import ConvergenceWarning, warn
 
-SAMPLE = 3_000  # rows for the starts, or this many times k
-PER_CLUSTER = 200
-LARGER = 15  # times that sample for the first steps after the starts
-STEPS = 20  # most of them
-AT_REST = 1e-3  # of the spread of the centres
+SAMPLE = 3_000  # rows for the starts, at least: bounds their time, whatever the number of rows
+PER_CLUSTER = 200  # rows for the starts for each cluster: small clusters are in the sample too
+LARGER = 15  # times that sample for the Lloyd steps; see above for what more would gain
+STEPS = 20  # Lloyd steps at most: the start is already good
+AT_REST = 1e-3  # largest move of a centre, in units of the spread of the centres, that ends them
 
 
 class KMeansPartition(NamedTuple):
+    """Labels and centres."""
+
     labels: np.ndarray  # (n,) int
     centres: np.ndarray  # (k, m)
     inertia: float
 
 
 def by_appearance(labels):
-    """Return labels renamed 0, 1, ... in order of first appearance, and the old names so ordered.
+    """Return labels renamed 0, 1, ... by first appearance, and the old names in that order.
 
     >>> by_appearance(np.array([5, 2, 5, 9]))
     (array([0, 1, 0, 2]), array([5, 2, 9]))
@@ -66,7 +68,7 @@ def best_starts(samples, k, *, n_init, seed):
         model = KMeans(k, n_init=n_init, random_state=seed)
         return model.fit(Z[canonical_order(Z)]).cluster_centers_
 
-    with warnings.catch_warnings():  # said again by `kmeans`, with what to do
+    with warnings.catch_warnings():  # `kmeans` warns itself, and says what to do
         warnings.simplefilter("ignore", SklearnConvergenceWarning)
         return list(run_blocks(best, samples))
 
@@ -114,7 +116,7 @@ def polish(Z, centres, steps):
 def label_rows(Z, centres, out):
     """Write the nearest centre of every row to ``out``, numbered by first appearance.
 
-    Returns the centres in that order, without those that nobody is nearest to, and the inertia.
+    Returns the centres of non-empty clusters in that order, and the inertia.
     """
     n, k = Z.shape[0], len(centres)
     parts = row_blocks(n, max(Z.shape[1], k))
@@ -145,7 +147,7 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
     ----------
     Z : array (n, m), or rows computed when asked for (`blocks.LazyRows`)
     k : int <= n
-    start : centres (k, m) to go on from instead, or None
+    start : centres (k, m) to continue from instead, or None
     sample : function (size) -> row numbers, or None for `content_sample`
     rng : numpy Generator
     out : int array (n,) to write the labels to, or None
@@ -166,8 +168,8 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
     centres, inertia = label_rows(Z, centres, labels)
     if len(centres) < k:
         warn(
-            f"only {len(centres)} of {k} clusters found: the points, or what the constraints make "
-            "of them, have no more distinct positions; ask for fewer clusters",
+            f"only {len(centres)} of {k} clusters found: the points, or their embedding under the "
+            "constraints, have no more distinct positions; ask for fewer clusters",
             ConvergenceWarning,
         )
     return KMeansPartition(labels, centres, inertia)

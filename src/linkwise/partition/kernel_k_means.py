@@ -1,7 +1,8 @@
 """Semi-supervised kernel k-means, SS-Kernel-KMeans, and its normalised-cut version [1].
 
-k-means in a feature space where must-links reward and cannot-links punish. Points have a mass m
-(1, or their degree in a graph), and A_ij = m_i m_j <phi_i, phi_j>:
+k-means in a feature space, with a reward for every must-link kept and a penalty for every
+cannot-link broken. Points have a mass m (1, or their degree in a graph), and
+A_ij = m_i m_j <phi_i, phi_j>:
 
     (1)  A = K + R,   R_ij = +w c_ij for a must-link, -w c_ij for a cannot-link (weight c_ij)
     (2)  d(i, c) = A_ii / m_i^2 - 2 g_ic / (m_i V_c) + S_c / V_c^2
@@ -9,12 +10,12 @@ k-means in a feature space where must-links reward and cannot-links punish. Poin
     (3)  J = sum_i m_i d(i, label_i) = sum_i A_ii / m_i - sum_c S_c / V_c
     (4)  w = n / (k C), C the number of constraints
 
-With m = 1 and K a kernel this is kernel k-means; with m the degrees and K the weights of a graph,
-J is the normalised cut up to a constant. Starts: the groups that must-links join are candidate
-centres; k of them are chosen far apart, and filled up with single points far from those. A is
-indefinite, so passes over all points at once may cycle (two cannot-linked points flee each other
-to the same side for ever): they stop when J no longer falls. From the best partition seen, single
-points then move, one at a time, as long as a move from cluster a to b lowers J:
+With m = 1 and K a kernel this is kernel k-means. With m the degrees and K the weights of a graph,
+J is the normalised cut up to a constant. Starts: must-linked groups are candidate centres; k of
+them are chosen far apart, completed by single points far from those. A is indefinite, so passes
+over all points at once may cycle (two cannot-linked points that both move away end up together
+again). They stop when J no longer falls. From the best partition seen, single points then move,
+one at a time, as long as a move from cluster a to b lowers J:
 
     (5)  J after - before = S_a/V_a + S_b/V_b - S'_a/(V_a - m_i) - S'_b/(V_b + m_i),
          S'_a = S_a - 2 g_ia + A_ii,  S'_b = S_b + 2 g_ib + A_ii
@@ -34,16 +35,16 @@ from scipy import sparse
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.k_means import by_appearance
 
-PATIENCE = 5  # passes without a new best J before a start is given up
+PATIENCE = 5  # passes without a new best J that end a start: cycles are short
 
 
 class KernelPartition(NamedTuple):
-    """Labels, and what it takes to place new points."""
+    """Labels, and what is needed to place new points."""
 
     labels: np.ndarray  # (n,) int
     within: np.ndarray  # (k,) S_c / V_c^2 of K alone, the last term of Eq. (2) for new points
     objective: float  # J of Eq. (3)
-    n_iter: int  # passes of the start that was kept
+    n_iter: int  # passes of the best start
 
 
 class Problem(NamedTuple):
@@ -66,7 +67,7 @@ class Problem(NamedTuple):
 
 
 def _gathered(A, labels, k):
-    """Return A N for a csr_array A: every entry goes to the cluster of its column."""
+    """Return A N for a csr_array A: every entry is added to the cluster of its column."""
     n = A.shape[0]
     rows = np.repeat(k * np.arange(n), np.diff(A.indptr))
     found = np.bincount(rows + labels[A.indices], weights=A.data, minlength=n * k)
@@ -102,7 +103,7 @@ def _distances(problem, G, S, V):
 
 
 def _fill_empty(labels, d, k):
-    """Return labels where every empty cluster has taken the point that fits its own least."""
+    """Return labels where every empty cluster took the point farthest from its own centre."""
     labels = labels.copy()
     own = d[np.arange(len(labels)), labels]
     for c in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
@@ -130,7 +131,7 @@ def _lloyd(problem, labels, k, max_iter):
 
 
 def _single_moves(problem, labels, k):
-    """Return labels from which no single move lowers J, and the J they end at."""
+    """Return labels that no single move improves, and their J."""
     mass, diagonal = problem.mass, problem.diagonal
     labels = labels.copy()
     points = np.arange(len(labels))
@@ -167,7 +168,7 @@ def _as_found(problem, labels, k):
 
 
 class Groups(NamedTuple):
-    """The must-link groups, single points among them, as candidate centres."""
+    """The must-linked groups, including single points, as candidate centres."""
 
     N: sparse.csr_array  # (n, groups) membership
     size: np.ndarray  # (groups,) points
@@ -192,10 +193,10 @@ def _groups(problem, groups):
 
 
 def _start(problem, groups, k, rng, *, greedy):
-    """Return labels from k seeds: must-link groups first, far apart, then single points.
+    """Return labels from k seeds far apart: must-linked groups first, then single points.
 
-    ``greedy`` takes the largest group, then always the candidate that is farthest, a group
-    weighed by its size; otherwise candidates are drawn in proportion to that, as in k-means++.
+    ``greedy`` takes the largest group first, then always the candidate of the largest distance
+    times size. Otherwise candidates are drawn in proportion to that, as in k-means++.
     """
     N, size, V, S, order = groups
     K, mass = problem.K, problem.mass
@@ -246,14 +247,15 @@ def kernel_kmeans(
     R : csr_array (n, n) or None, the rewards and penalties of Eq. (1)
     mass : array (n,), > 0, or None for 1
     groups : int array (n,) or None
-        Number of the must-link group of every point; None: all alone.
-    starts : labels (n,) to start from as well
+        The must-linked group of every point; None: no groups.
+    starts : list of labels (n,), further starts
     n_init : int; the first start is the deterministic one, the others are drawn
     max_iter : int, passes a start
     moves : bool
         Whether single points move after the passes, Eq. (5). False is the algorithm of [1].
-    shift : float, times the mass, added to the diagonal of A. Large values guarantee that J falls
-        at every pass but freeze the partition at its start.
+    shift : float
+        Added to the diagonal of A, times the mass. Large values guarantee that J falls at every
+        pass, but then the partition hardly leaves its start.
     rng : numpy Generator
     """
     n = K.shape[0]
@@ -278,7 +280,8 @@ def kernel_kmeans(
     labels, J, n_iter, settled = min(runs, key=lambda run: run[1])
     if not settled:
         warn(
-            f"kernel k-means: {max_iter=} passes did not settle; the best partition seen is kept",
+            f"kernel k-means did not settle within {max_iter=} passes; the best partition seen is "
+            "kept; raise max_iter",
             ConvergenceWarning,
         )
     labels, _ = by_appearance(labels)

@@ -1,19 +1,19 @@
-"""k-means where broken constraints cost: the frame of PCK-, HMRF- and MPCK-KMeans [1, 2, 3].
+"""k-means where broken constraints cost: the common part of PCK-, HMRF- and MPCK-KMeans [1, 2, 3].
 
-With D(i, c) what point i pays in cluster c, and for every pair p = (i, j) a price v_p(c),
+D(i, c) is the cost of point i in cluster c, and every pair p = (i, j) has a price v_p(c):
 
     (1)  J = sum_i D(i, l_i) + sum_{must, l_i != l_j} (v_p(l_i) + v_p(l_j))
                              + sum_{cannot, l_i = l_j} v_p(l_i) + prior
 
-What D and v are is the distortion's affair (distortion.py). J falls in turn in the labels, all
-else fixed, and in centres and metric, labels fixed. The labels are found by iterated conditional
-modes: every point goes to its best cluster given the others,
+distortion.py defines D and v. J is minimised alternately over the labels and over centres and
+metric. The labels are found by iterated conditional modes (ICM): every point goes to its best
+cluster given the others,
 
     (2)  l_i = argmin_c D(i, c) + sum_{must} v_p(c) + sum_{must, l_j = c} -2 v_p(c)
                                 + sum_{cannot, l_j = c} v_p(c)
 
-One point after the other would be right and slow. Points that no pair touches go all at once;
-the others are coloured such that pairs join different colours, and one colour goes at a time.
+Moving one point after the other would be slow. Points without constraints move all at once. The
+others are coloured such that pairs join different colours, and one colour moves at a time.
 Must-linked groups often cannot move point by point, so the same is done with each group as one
 point, and the lower J counts. J never rises.
 
@@ -35,11 +35,11 @@ from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.colouring import neighbours
 from linkwise.partition.groups import cheapest, choose_seeds, must_groups, one_hot
 
-SWEEPS = 20  # of ICM in one pass; more labels are found in the next
+SWEEPS = 20  # of ICM in a pass: the next pass continues
 
 
 class Costs(NamedTuple):
-    """What labels cost for given centres and metric, Eq. (1)."""
+    """The costs of labels for given centres and metric, Eq. (1)."""
 
     point: np.ndarray  # (n, k) D
     pair: np.ndarray  # (m, k), or (m, 1) if the same in all clusters: v
@@ -96,7 +96,7 @@ def objective(costs, field, labels):
 
 
 def alone(costs, field):
-    """Return what points pay before their neighbours are heard, (n, k): Eq. (2) without l_j."""
+    """Return the costs of points without their neighbours, (n, k): Eq. (2) without l_j."""
     must = np.flatnonzero(field.sign > 0)
     if costs.pair.shape[1] == 1 or len(must) == 0:
         return costs.point  # the same for all clusters
@@ -108,7 +108,7 @@ def alone(costs, field):
 
 
 def icm(costs, field, labels):
-    """Return labels after sweeps of Eq. (2); J does not rise."""
+    """Return labels after sweeps of Eq. (2), which never raise J."""
     base = alone(costs, field)
     k = base.shape[1]
     signed = np.where(field.sign > 0, -2, 1)[:, None] * costs.pair
@@ -130,14 +130,14 @@ def icm(costs, field, labels):
 
 
 class Problem(NamedTuple):
-    """Pairs between points, and the cannot-links between groups that must-links join."""
+    """Pairs between points, and cannot-links between must-linked groups."""
 
     points: Field
     of: np.ndarray  # (n,) the group of every point
     H: Any  # csr_array (groups, n), one where a point is in a group
     groups: Field
     outer: np.ndarray  # pairs that join two groups
-    inner: np.ndarray  # cannot-links inside a group, where contradictions are kept
+    inner: np.ndarray  # cannot-links inside a group, if contradictions are kept
 
 
 def constraint_problem(n, of, i, j, sign):
@@ -151,7 +151,7 @@ def constraint_problem(n, of, i, j, sign):
 
 
 def assign(costs, problem, labels):
-    """Return labels of lower or equal J: by single points, or by whole groups and then points."""
+    """Return labels of lower or equal J: by points alone, or by groups and then points."""
     single = icm(costs, problem.points, labels)
     if problem.H.shape[0] == len(labels):  # no must-links
         return single
@@ -165,9 +165,9 @@ def assign(costs, problem, labels):
 
 
 def fill_empty(costs, field, labels, vacant):
-    """Return labels where an empty cluster has taken the point that lowers J the most, if any.
+    """Return labels where each empty cluster took the point that lowers J the most, if any does.
 
-    vacant (k,) is what a point pays at the centre of its own cluster.
+    vacant (k,) is the cost of a point at the centre of its cluster.
     """
     k = costs.point.shape[1]
     for c in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
@@ -187,6 +187,8 @@ def fill_empty(costs, field, labels, vacant):
 
 
 class PenalisedPartition(NamedTuple):
+    """Labels, parameters and the course of J."""
+
     labels: np.ndarray  # (n,) int
     params: Any  # of the distortion: centres, metric
     objective: float  # J of Eq. (1)
@@ -195,7 +197,7 @@ class PenalisedPartition(NamedTuple):
 
 
 def _descend(distortion, problem, labels, max_iter):
-    """Return the run from these labels, and whether it settled."""
+    """Return the partition reached from these labels, and whether it settled."""
     params = distortion.update(distortion.start(), labels)
     costs = distortion.costs(params)
     history = [objective(costs, problem.points, labels)]
@@ -220,7 +222,7 @@ def penalised_kmeans(distortion, k, links, *, n_init=10, max_iter=100, rng):
     distortion : Euclidean, Mahalanobis or Cosine
     k : int <= n
     links : Constraints on row numbers, each pair once
-    n_init : int; the first start is from must-link groups, the others are drawn
+    n_init : int; the first start is from must-linked groups, the others are drawn
     max_iter : int, passes a start
     rng : numpy Generator
     """
