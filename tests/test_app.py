@@ -235,7 +235,7 @@ def test_a_server_started_again_goes_on_where_it_was(table):
 @pytest.mark.parametrize(
     ("path", "body", "sentence"),
     [
-        ("answer", {"a": 0, "b": 0, "same": True}, "choose 2"),
+        ("answer", {"a": 0, "b": 0, "same": True}, "choose at least 2 rows"),
         ("answer", {"a": 0, "b": 99, "same": True}, "0..23"),
         ("answer", {"a": True, "b": 1, "same": True}, "whole number"),
         ("answer", {"a": 0, "b": 1, "same": 1}, "true, false or null"),
@@ -246,7 +246,7 @@ def test_a_server_started_again_goes_on_where_it_was(table):
         ("undo", {"event": "1"}, "number of an event"),
         ("undo", {"event": []}, "number of an event"),
         ("correct", {"action": "explode", "options": {}}, "one of link"),
-        ("correct", {"action": "together", "options": {"rows": [1]}}, "choose 2"),
+        ("correct", {"action": "together", "options": {"rows": [1]}}, "choose at least 2 rows"),
         ("correct", {"action": "together", "options": {"rows": "1,2"}}, "list of row numbers"),
         ("correct", {"action": "link", "options": {"a": 1, "b": 2}}, "link takes"),
         ("correct", {"action": "split", "options": {"cluster": 0}}, "clusters have changed since"),
