@@ -9,9 +9,9 @@ nine widths), for five methods on the same graphs and constraints:
     CCSR     m = 15, no shrinkage
     NCuts    no constraints, discretisation of D^-1/2 v from a random first row
 
-A cell is one set, width and draw; it has all numbers of constraints and all methods. From a graph
-of n > LARGE rows the narrowest width is left out: its weights fall below 1e-15 and it has hundreds
-of eigenvalues that no iteration tells from 1; every method is at chance there.
+A cell is one set, width and draw; it has all numbers of constraints and all methods. On graphs of
+n > LARGE rows the narrowest width is left out: its weights fall below 1e-15 and hundreds of its
+eigenvalues cannot be told from 1; every method is at chance there.
 """
 
 import base64
@@ -49,7 +49,7 @@ NAME = "ccskl"
 METHODS = ("CCSKL", "SL", "SSKK", "CCSR", "NCuts")
 DEFAULT = "CCSKL()"  # the library's, at its defaults
 NEIGHBOURS, VECTORS, CCSR_VECTORS = 20, 20, 15
-PASSES = 50  # of SSKK, which cycles
+PASSES = 50  # of SSKK, which may cycle
 LARGE = 3000  # rows
 STARTS_OF_DISCRETISATION = 10
 SHOWN, MEASURED = 120, 600  # rows of a distance matrix in the picture, and for its contrast

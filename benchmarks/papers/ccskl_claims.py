@@ -1,4 +1,4 @@
-"""What the CCSKL paper claims."""
+"""The claims of the CCSKL paper."""
 
 from benchmarks.papers import ccskl
 from benchmarks.papers.claims import (

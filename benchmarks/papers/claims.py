@@ -1,7 +1,7 @@
-"""What the papers claim, in our words, and whether the run bears it out.
+"""The claims of the papers, in our words, and whether the run confirms them.
 
-A claim is a list of cases, each of which holds or not by the figures; the verdict follows from the
-share that holds and the share that the claim's words ask for:
+A claim is a list of cases, each of which holds or not by the figures. The verdict follows from the
+share of cases that hold and the share that the words of the claim ask for:
 
     reproduced   share >= need           "all" asks for .9, "most" for more than half
     partly       share >= need / 2
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-TIE = 0.005
+TIE = 0.005  # difference below which two methods tie
 ALL, MOST, SOME = 0.9, 0.51, 0.2
 COMPARABLE = 0.05  # difference of errors
 CLEAR = 0.1  # rise of the Rand index that is called quick

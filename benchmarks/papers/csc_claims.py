@@ -1,4 +1,4 @@
-"""What the cSC paper claims."""
+"""The claims of the cSC paper."""
 
 from benchmarks.papers import csc
 from benchmarks.papers.claims import ALL, TIE, Case, Claim, ahead, mean_of, number

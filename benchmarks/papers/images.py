@@ -33,11 +33,11 @@ class Image(NamedTuple):
     links: Constraints  # of pixels, row by row
 
 
-def _field(side, rng, waves=3):
-    """Return a smooth random field over a square, in 0 ... 1."""
-    row, column = np.mgrid[:side, :side] / side
-    total = np.zeros((side, side))
-    for _ in range(waves):
+def field(shape, rng):
+    """Return a smooth random field, in 0 ... 1."""
+    row, column = np.indices(shape) / max(shape)
+    total = np.zeros(shape)
+    for _ in range(3):  # waves
         a, b = rng.uniform(0.3, 1.2, 2)
         total += np.cos(2 * np.pi * (a * row + b * column + rng.uniform()))
     return (total - total.min()) / np.ptp(total)
@@ -61,7 +61,7 @@ def _links(region, count, rng):
 def occluder(number):
     """Return image A, B or C: an occluder as bright as the background on one side."""
     rng = rng_of("images", number)
-    ground = 0.2 + 0.5 * _field(SMALL, rng)
+    ground = 0.2 + 0.5 * field((SMALL, SMALL), rng)
     row, column = np.mgrid[:SMALL, :SMALL]
     top, left = rng.integers(3, 6, 2)
     region = ((row >= top) & (row < top + 8) & (column >= left) & (column < left + 7)).astype(int)
@@ -78,7 +78,7 @@ def objects():
     region[(row - 11) ** 2 + (column - 11) ** 2 < 49] = 1
     region[(abs(row - 30) < 7) & (abs(column - 12) < 6)] = 2
     region[(row - 22) ** 2 / 2.2 + (column - 32) ** 2 < 40] = 3
-    ground = 0.25 + 0.3 * _field(LARGE, rng)
+    ground = 0.25 + 0.3 * field((LARGE, LARGE), rng)
     shade = np.select(
         [region == r for r in (1, 2, 3)],
         [

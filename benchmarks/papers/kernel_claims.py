@@ -1,4 +1,4 @@
-"""What the paper on kernel optimisation claims."""
+"""The claims of the paper on kernel optimisation."""
 
 from benchmarks.papers import kernel
 from benchmarks.papers.claims import ALL, PERFECT, Case, Claim, ahead

@@ -1,4 +1,4 @@
-"""What the paper on affinity propagation claims."""
+"""The claims of the paper on affinity propagation."""
 
 from benchmarks.papers import lines, propagation
 from benchmarks.papers.claims import ALL, CLEAR, TIE, Case, Claim, ahead, means

@@ -14,10 +14,10 @@ TITLES = {
 }
 JUDGED = {PAPER: "as in the paper", FREE: "label-free", "": "exact"}
 READING = (
-    "Every experiment stands in two columns. As in the paper: what the paper leaves open, such as "
-    "the width of the graph, is chosen by the true classes, which no user can do. Label-free: the "
-    "same by the constraints alone, or at the library's defaults. Bands and ± are one standard "
-    "error over draws of constraints."
+    "Every experiment has two columns. As in the paper: what the paper leaves open, such as the "
+    "width of the graph, is chosen by the true classes, which no user can do. Label-free: it is "
+    "chosen by the constraints alone, or by the defaults of the library. Bands and ± are one "
+    "standard error over draws of constraints."
 )
 VERDICTS = (
     "A verdict is computed from the cases of a claim (sets, numbers of constraints): reproduced "
@@ -55,7 +55,7 @@ PROTOCOL = {
         "for more than two clusters."
     ),
 }
-FIGURES = {  # file: heading, words for who cannot see it
+FIGURES = {  # file: heading, words for readers who cannot see it
     "papers-ccskl-3.svg": ("Figure 3: image sets", "error against the number of constraints"),
     "papers-ccskl-4.svg": (
         "Figure 4: distance matrices; the number is the mean distance between over within classes",

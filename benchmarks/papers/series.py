@@ -1,4 +1,4 @@
-"""From the cells of a run to what is shown: means over draws with their standard errors.
+"""Series, made from the cells of a run: means over draws with their standard errors.
 
 A series is one method on one set in one column:
 

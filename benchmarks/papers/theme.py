@@ -1,4 +1,4 @@
-"""The look of the pictures: colours that follow the page, light and dark.
+"""The colours of the papers' pictures, which follow the page, light or dark.
 
 Pictures are SVG. Every colour is a CSS variable with the light colour as fallback, so that a
 picture follows the page it stands in, or by itself the reader's setting.

@@ -38,7 +38,7 @@ def ready(module, name, argument):
     y = np.arange(40) % 2
     X = rng.standard_normal((40, 3)) + 9 * y[:, None]
     links = sample_pairs(y, 10, random_state=0)
-    with suppress(Exception):  # what is wrong will show when it counts
+    with suppress(Exception):  # an error comes again in the fit that counts
         run(Task(X, 2, links, 0, y), argument)
     return run
 

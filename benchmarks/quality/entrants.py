@@ -42,7 +42,7 @@ class Entrant(NamedTuple):
 
 
 def options_of(cls, seed):
-    """Return what a class is told besides its defaults: the seed, and to go on if pairs clash."""
+    """Return the options that are no defaults: the seed, and to drop conflicting pairs."""
     given = {"on_conflict": "drop", "random_state": seed}
     return {name: value for name, value in given.items() if name in signature(cls).parameters}
 
@@ -133,7 +133,7 @@ def missing(entrant):
     """Return why an entrant cannot run here, None if it can."""
     module, *names = entrant.needs
     try:
-        # a peer turns numpy's warnings into errors when it is imported; that ends here
+        # a peer turns numpy's warnings into errors when it is imported; here they are restored
         with np.errstate(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = import_module(module)

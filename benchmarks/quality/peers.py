@@ -1,9 +1,10 @@
-"""Other libraries of constrained clustering; ``pip install 'linkwise[peers]'`` brings them.
+"""Other libraries of constrained clustering; ``pip install 'linkwise[peers]'`` installs them.
 
-Each is run as its manual shows, at its defaults, on pairs without contradictions: none takes them.
-Not among them: COBRAS asks its own questions and takes no given pairs, k-means-constrained knows
-sizes only, metric-learn 0.7 does not run with scikit-learn 1.8 or later, and MPCKMeansMF of
-active-semi-supervised-clustering takes minutes for 200 points.
+Each runs as its manual shows, at its defaults, on pairs without contradictions, since none accepts
+contradictions. Left out are COBRAS, which asks its own questions and takes no given pairs;
+k-means-constrained, which knows only sizes; metric-learn 0.7, which does not run with scikit-learn
+1.8 or later; and MPCKMeansMF of active-semi-supervised-clustering, which takes minutes for 200
+points.
 """
 
 import sys
@@ -37,7 +38,7 @@ def possible_pairs(task):
 
 @contextmanager
 def seeded(seed):
-    """Seed numpy's global random numbers, which a peer draws from, for as long as it runs."""
+    """Seed the global random numbers of numpy, from which a peer draws, while it runs."""
     before, depth = np.random.get_state(), sys.getrecursionlimit()  # noqa: NPY002
     np.random.seed(seed)  # noqa: NPY002
     sys.setrecursionlimit(max(depth, DEEP))

@@ -1,4 +1,4 @@
-"""The report of the quality benchmark: what it is run for first, then what that comes from."""
+"""The report of the quality benchmark: the main figures first, then the tables behind them."""
 
 import statistics
 
@@ -45,10 +45,10 @@ from benchmarks.runs.points import TEXT_COLUMNS
 
 FEW_CLASSES = 15
 RULES = (
-    "Agreement is the adjusted Rand index with the classes. Draws of pairs: {draws}. In each "
-    f"{HELD:.0%} of the points are touched by no pair; agreement is taken on these, unless all "
-    f"points are named. Pairs are drawn uniformly among the rest, {', '.join(BUDGETS)} of them for "
-    "n points, and answered by the classes; all answers are right, unless wrong ones are named. "
+    "Agreement is the adjusted Rand index with the classes. Draws of pairs: {draws}. In each draw "
+    f"no pair touches {HELD:.0%} of the points; agreement is measured on these, unless a table "
+    f"says all points. Pairs are drawn uniformly among the others, {', '.join(BUDGETS)} of them "
+    "for n points, and the classes answer them; all answers are right, unless a table says wrong. "
     f"Sets above {MOST_ROWS:,} rows are a fixed sample of {MOST_ROWS:,}; text is TF-IDF reduced to "
     f"{TEXT_COLUMNS} columns. Every method runs at its defaults, is told the number of classes and "
     "gets the features as given, with +z those of mean 0 and variance 1; scikit-learn's KMeans has "
@@ -60,8 +60,8 @@ RULES = (
 )
 MARKS = (
     f"Upper marks: {HINDSIGHT} is the method of the library with the highest mean on each set, "
-    "which only who knows the classes can choose; the forest is given the classes of all points "
-    "in a pair."
+    "which nobody can choose without the classes; the forest is given the classes of all points in "
+    "a pair."
 )
 COMPARISON = (
     f"Win and loss: by more than {TIE} on a set. p: Wilcoxon's signed-rank test over sets, "
@@ -76,7 +76,7 @@ RANKING = (
 
 
 def headline(results):
-    """Return the figures the benchmark is run for, one line each."""
+    """Return the main figures, one line each."""
     scores = by_set(results)
     base, single = reference(results, scores), best_single(results, scores)
     shown = with_marks(results, scores)

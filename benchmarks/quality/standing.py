@@ -1,14 +1,14 @@
-"""Where methods stand: means over sets, differences, ranks.
+"""The standing of methods: means over sets, differences, ranks.
 
     (1)  s_ma = mean over budgets of the mean over draws     method m, set a
     (2)  mean over sets of s_ma - s_ra, its standard error over sets, against a reference r
     (3)  mean over sets of the rank of m, 1 for the best, ties shared
 
-Sets count alike, whatever their size; the error of (2) is that over sets, as another choice of
-sets would give. Two methods differ if Wilcoxon's signed-rank test over sets says so at the level
-LEVEL after Holm's correction for the number of pairs compared: the test of Demsar (2006) with the
-comparison of pairs that Benavoli et al. (2016) advise instead of Nemenyi's, which depends on the
-other methods in the picture. A fit that failed counts as agreement 0.
+All sets have the same weight, whatever their size. The error of (2) is over sets: how much another
+choice of sets would change the mean. Two methods differ if Wilcoxon's signed-rank test over sets
+rejects equality at LEVEL after Holm's correction for the number of pairs compared. This is the test
+of Demsar (2006) with the comparison of pairs that Benavoli et al. (2016) advise instead of
+Nemenyi's, which depends on the other methods in the picture. A failed fit counts as agreement 0.
 """
 
 from itertools import combinations
@@ -20,7 +20,7 @@ from scipy.stats import rankdata, wilcoxon
 from benchmarks.quality.entrants import CHOOSER
 
 LEVEL = 0.05
-TIE = 0.005  # of agreement
+TIE = 0.005  # difference of agreement below which two methods tie on a set
 FIGURES = ("untouched", "all", "kept", "seconds", "auc")
 COMPARED = ("classical", "plain", "peer", "chooser")  # kinds; all run in all settings
 

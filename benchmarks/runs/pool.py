@@ -29,7 +29,7 @@ class Ended(NamedTuple):
 
 @contextmanager
 def one_thread_each():
-    """Let processes that start inside use one thread for linear algebra."""
+    """Give processes that start inside one thread for linear algebra."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
@@ -43,7 +43,7 @@ def one_thread_each():
 
 
 def leave_with_parent():
-    """End this process when the one that started it has ended, whatever it is at."""
+    """End this process when the one that started it has ended, even in the middle of a job."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -8,19 +8,9 @@ from benchmarks.papers import images
 SHAPE = 160, 220
 
 
-def field(shape, rng, finest=1.2):
-    """Return a smooth random field, in 0 ... 1."""
-    row, column = np.indices(shape) / max(shape)
-    total = np.zeros(shape)
-    for _ in range(3):
-        a, b = rng.uniform(0.3, finest, 2)
-        total += np.cos(2 * np.pi * (a * row + b * column + rng.uniform()))
-    return (total - total.min()) / np.ptp(total)
-
-
 def coloured(region, colours, rng, *, light=0.6, noise=8.0, blur=0.7):
     """Return the picture of regions with a colour each, unevenly lit, with noise."""
-    shade = 1 + light * (field(region.shape, rng) - 0.5)
+    shade = 1 + light * (images.field(region.shape, rng) - 0.5)
     rgb = np.asarray(colours, dtype=float)[region] * shade[..., None]
     rgb = ndimage.gaussian_filter(rgb, (blur, blur, 0)) + rng.normal(0, noise, rgb.shape)
     return np.clip(rgb, 0, 255).astype(np.uint8)

@@ -1,8 +1,8 @@
-"""What the machine allows: its rates, and the arithmetic and traffic that each stage needs.
+"""Lower bounds of the time of each stage, from the rates of the machine.
 
-A floor is the longer of two times: the stage's floating point operations at the rate of a large
-product in single precision, and the bytes it must read and write at the rate of a copy.
-It is no promise: branches, sorting and scattered access are free in it. It counts
+A floor is the longer of two times: that of the floating point operations of a stage at the rate of
+a large product in single precision, and that of the bytes it must read and write at the rate of a
+copy. It ignores branches, sorting and scattered access, so no code need reach it. It counts
 
     nearest neighbours  every pair of points, in at most 64 dimensions; a search that looks at
                         fewer pairs goes below this floor

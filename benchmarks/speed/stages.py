@@ -1,7 +1,7 @@
-"""Where the time of a fit goes.
+"""The time of each stage of a fit.
 
-The clock of a stage runs while its function does, and stands still while that of another stage
-runs inside it: the stages of a fit add up to no more than the fit.
+The clock of a stage runs while its function runs, and stops while the function of another stage
+runs inside it. The stages of a fit add up to no more than the fit.
 """
 
 import functools
@@ -49,13 +49,13 @@ def _modules():
 
 @contextmanager
 def clocked(places):
-    """Put clocks around functions and classes, and give {stage: seconds so far}.
+    """Put clocks around functions and classes; yield {stage: seconds so far}.
 
     Parameters
     ----------
     places : list of (stage, "module:name"); a stage may have several
-        Of a class the constructor is clocked. A function is clocked wherever a module of this
-        package has it.
+        The constructor of a class is clocked. A function is clocked in every module of linkwise
+        that has it.
     """
     clock = Clock()
     with ExitStack() as stack:

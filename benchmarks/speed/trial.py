@@ -1,9 +1,8 @@
-"""One run of one contestant, in the process it is alone in.
+"""One run of one contestant, in a process of its own.
 
-The points are read, the contestant runs once on a few of them so that imports and compilation
-are done, and then on all of them by the clock. Labels are judged by their agreement with the
-classes and by the constraints they keep, neighbours by their recall; both after clock and memory
-have been read.
+The contestant runs once on a few points, so that imports and compilation are done, and then on all
+of them by the clock. Labels are judged by their agreement with the classes and by the constraints
+they keep, neighbours by their recall, both after clock and memory have been read.
 """
 
 import os
@@ -22,8 +21,8 @@ from linkwise.evaluate import adjusted_rand_index, kept, untouched
 
 WARM_UP = 2000  # rows of the run before the one that counts
 JUDGED = 1_000_000  # rows, at most, that agreement is taken on
-SAMPLE = 1000  # rows that recall is taken on
-SAME = 1e-5  # relative difference of distances that rounding may make
+SAMPLE = 1000  # rows that recall is taken on: a standard error below 0.01
+SAME = 1e-5  # relative difference of distances that float32 may make
 
 
 def recall(X, indices, *, sample=SAMPLE, seed=0):
@@ -51,7 +50,7 @@ def recall(X, indices, *, sample=SAMPLE, seed=0):
 
 
 def agreement(y, labels, links):
-    """Return the agreement with the classes, also where constraints are silent, and those kept."""
+    """Return the agreement on all rows and on untouched ones, and the share of constraints kept."""
     every = slice(None, None, -(-len(y) // JUDGED))
     silent = untouched(links, len(y))[every]
     found = {
@@ -64,7 +63,7 @@ def agreement(y, labels, links):
 
 
 def judge(kind, found, task, y):
-    """Return what is to be said of a result, by its kind."""
+    """Return the figures of a result, by its kind."""
     if kind == "labels":
         return agreement(y, np.asarray(found), task.links)
     if kind == "neighbours":
@@ -95,7 +94,7 @@ def trial(job):
         inside = (table[:, :2] < len(few)).all(axis=1)
         some = Constraints.from_table(table[inside])
         started = time.perf_counter()
-        with suppress(Exception):  # what is wrong will show when it counts
+        with suppress(Exception):  # an error comes again in the run that counts
             run(task._replace(X=few, n=len(few), links=some, more=some))
         warm_up = time.perf_counter() - started
 
