@@ -109,6 +109,7 @@ def weighed_for(model, links, args):
 def check_ends(links, points, args):
     """Refuse links that name no row of the data."""
     from linkwise.constraints.ids import similar_id
+    from linkwise.tables.ids import titled
 
     n, named = len(points.X), links.ids.tolist()
     data = name_of(args.data)
@@ -126,8 +127,8 @@ def check_ends(links, points, args):
             fault = f"is not an id in {data}; did you mean {meant!r}?"
         if points.recognised is not None:
             fault += (
-                f" Ids are those of the column {points.recognised!r}; with --id none links name "
-                "row numbers"
+                f" Ids are those of the {titled(points.recognised)}; with --id none links name row "
+                "numbers"
             )
     if unknown:
         pair = next(pair for pair in links if unknown[0] in pair[:2])

@@ -61,9 +61,14 @@ def find_ids(names, rows, but=()):
     return next((j for j, column in zip(places, columns, strict=False) if are_ids(column)), None)
 
 
+def titled(column):
+    """Return what to call a column of ids in a message; pandas leaves an index without a name."""
+    return f"column {column!r}" if column else "first column"
+
+
 def recognised_note(file, column):
-    """Return what to say of a column of ids that nobody named."""
-    which = f"column {column!r}" if column else "first column, which has no name,"
+    """Return the note that a column was recognised as ids, though nobody named it."""
+    which = titled(column)
     return f"{file}: the {which} is used as ids and not clustered by; --id {NO_IDS} turns this off"
 
 

@@ -50,8 +50,8 @@ def refuse_data(path, projects=()):
     for project in nearby:
         if is_data_of(place, checksum, project):
             raise FileExistsError(
-                f"{path} is the data of the project {project}, and is never overwritten; name "
-                "another file"
+                f"{path} is the data of the project {Path(project).name}, and is never "
+                "overwritten; name another file"
             )
 
 
