@@ -1,6 +1,7 @@
 """Laws of `python -m benchmarks` itself, and of the benchmarks that print a table."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -31,6 +32,15 @@ def test_every_benchmark_explains_its_options(capsys):
     for run in COMMANDS:
         assert main([run.__name__, "--help"]) == 0
         assert run.__doc__ in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_manual_has_every_option_of_a_benchmark(capsys, name):
+    assert main([name, "--help"]) == 0
+    options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
+    manual = (ROOT / "docs" / "benchmarks.md").read_text()
+    section = manual.split(f"## python -m benchmarks {name}\n")[1].split("\n## ")[0]
+    assert options == set(re.findall(r"(?m)[|,] `(--[a-z-]+)", section))
 
 
 @pytest.mark.parametrize(
