@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from linkwise._typing import Matrix, OnConflict, OnUnknown
+from linkwise._wording import counted
 from linkwise.blocks.cost import check_cost
 from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import ConstraintsLike, looks_like_constraints
@@ -116,7 +117,7 @@ def known_pairs(constraints: Constraints, sample_id: Any) -> Constraints:
     kept = constraints.restrict(sample_id)
     if constraints and not kept:
         warn(
-            f'on_unknown="drop" left out all {constraints.n_pairs} constraints: none of them has '
+            f'on_unknown="drop" left out all {counted(constraints.n_pairs, "constraint")}: none has '
             "both ends in sample_id",
             ConstraintWarning,
         )

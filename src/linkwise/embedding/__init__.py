@@ -1,4 +1,4 @@
-"""Room 4: graph or kernel to vectors."""
+"""Embeddings: vectors from a graph, a kernel or points."""
 
 from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
 from linkwise.embedding.flexible import Flexible, flexible_embedding, flexible_problem

@@ -1,16 +1,16 @@
-"""The smooth eigenvectors of an anchor graph, exactly, from its factors.
+"""The exact smooth eigenvectors of an anchor graph, from its factors.
 
     (1)  S = D^-1/2 (Z C Z^T + Q) D^-1/2      Y = D^-1/2 Z;  Q between the r touched points only
     (2)  Y_u^T Y_u = R^T R                    p x p, over the points that no constraint touches
     (3)  S' = B C B^T + D_t^-1/2 Q D_t^-1/2   B = (R; Y_t), (p + r, p)
     (4)  v(x) = d(x)^-1/2 z(x) T              T = C B^T u / mu for S' u = mu u
 
-The untouched points enter S through Y_u alone, and Y_u = U R with orthonormal columns U: replacing
-U by the identity is an isometry, so S' has the eigenvalues of S that are not 0, and its vectors
-give those of S by (4). The touched points stay as they are. Nothing of size n is formed; vectors
-are computed from Z block by block when asked for, and a new point has its own by the same map.
+The untouched points enter S through Y_u alone, and Y_u = U R with orthonormal columns U. Replacing
+U by the identity is an isometry, so S' has the nonzero eigenvalues of S, and its vectors give those
+of S by (4). The touched points are kept as they are. Nothing of size n is formed: vectors are
+computed from Z block by block when they are read, and a new point gets its vector by the same map.
 
-Cost: O(p^3) for (2), O((p^2 + r s) m) a Lanczos step.
+Cost: O(p^3) for (2), O((p^2 + r s) m) for a Lanczos step.
 """
 
 from typing import NamedTuple
@@ -26,15 +26,15 @@ from linkwise.graph.anchors import inverse
 from linkwise.linalg.eigen import fix_signs, largest_eigenpairs
 
 DENSE = 2_000  # rows of S' up to which LAPACK is used: it misses no repeated eigenvalue
-JITTER = 1e-12  # of the mean of G's diagonal: an anchor that nobody uses has a zero row
-IN_MEMORY = 1 << 30  # bytes of F up to which it is computed once
-SMALL = 1e-6  # of mu: directions that the graph does not have
+JITTER = 1e-12  # of the mean of G's diagonal; an unused anchor has a zero row
+IN_MEMORY = 1 << 30  # bytes of F; a larger one is computed block by block
+SMALL = 1e-6  # mu below this belongs to directions outside the graph
 
 
 class AnchoredBasis(NamedTuple):
-    """What `Basis` is for other graphs."""
+    """The basis of an anchor graph; `Basis` is that of other graphs."""
 
-    vectors: "np.ndarray | AnchoredVectors"  # F (n, m), where it is large computed when asked for
+    vectors: "np.ndarray | AnchoredVectors"  # F (n, m), computed when read if it is large
     values: np.ndarray  # mu (m,)
     parts: int  # connected parts of the graph
     map: "AnchoredVectors"  # Eq. (4), also for new points
@@ -79,8 +79,8 @@ def upper_root(G):
 def reduced(W, *, additive=False):
     """Return S' of Eq. (3) as B, C and Q, with the degrees of the touched points and a shift.
 
-    With ``additive`` it is that of N = (W + d_max I - D) / d_max, Kamvar's normalisation, less
-    ``shift`` times the identity; there the degrees of Z C Z^T must all be alike.
+    With ``additive`` it is that of N = (W + d_max I - D) / d_max, Kamvar's normalisation, minus
+    ``shift`` times the identity; the degrees of Z C Z^T must then all be equal.
     """
     reach = W.reach()
     G, p = W.G, W.G.shape[0]

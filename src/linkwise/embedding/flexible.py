@@ -6,16 +6,16 @@
     (3)  feasible: lambda > 0 (then v^T Q' v >= a), v not D^1/2 1
     (4)  u = D^-1/2 v, the indicator of the clusters
 
-b must be below the largest eigenvalue of Q' or nothing is feasible; and only as many vectors are
-feasible as Q' has eigenvalues above b. Two clusters are the signs of the feasible vector of least
-cost v^T L v. K clusters take K - 1 of them, each weighted by 1 - cost; [2] puts b halfway between
-the K-th and the (K+1)-th largest eigenvalue of Q'. With few constraints, scattered over the
-points, the largest eigenvalues of Q' belong to single points with many pairs, and such a bound
-asks for vectors that live there alone; a tenth or a hundredth of the largest does better then.
+b must be below the largest eigenvalue of Q', or nothing is feasible; as many vectors are feasible
+as Q' has eigenvalues above b. Two clusters are the signs of the feasible vector with the smallest
+cost v^T L v. K clusters use K - 1 vectors, each weighted by 1 - cost; [2] puts b halfway between
+the K-th and the (K+1)-th largest eigenvalue of Q'. With few, scattered constraints the largest
+eigenvalues of Q' belong to single points with many pairs, and vectors above such a bound are
+concentrated there; a tenth or a hundredth of the largest eigenvalue does better then.
 
 L is singular, so (2) is solved as (Q' - b I) v = mu (L + e I) v, mu = 1 / lambda, largest mu
-first. Dense: n^2 memory, O(n^3) time. (Lanczos does not help: it would have to find mu of about
-1 beside others of about -1 / e.)
+first. Dense: n^2 memory, O(n^3) time. (Lanczos does not help: it would have to find mu near 1 next
+to others near -1 / e.)
 
 [1] Wang & Davidson, Flexible constrained spectral clustering, KDD 2010.
 [2] Wang, Qian & Davidson, On constrained spectral clustering and its applications, 2014.
@@ -31,8 +31,8 @@ from linkwise.exceptions import InfeasibleConstraints
 from linkwise.graph.laplacians import degrees, inverse_root, laplacian
 from linkwise.linalg.eigen import fix_signs
 
-RIDGE = 1e-10
-DENSE_LIMIT = 500  # LAPACK up to here for the eigenvalues of Q', which is sparse
+RIDGE = 1e-10  # e of the module docstring: far below the eigenvalues of L that matter
+DENSE_LIMIT = 500  # rows up to which LAPACK is used for the eigenvalues of the sparse Q'
 
 
 class Flexible(NamedTuple):

@@ -2,8 +2,8 @@
 
 The rows of X are points, y = X a is a projection, m the mean of X.
 
-cPCA spreads the points, the cannot-linked ones above all, and draws must-linked ones together.
-With E the mean over pairs, weighted by the weights of the pairs,
+cPCA spreads the points, most of all cannot-linked ones, and brings must-linked ones together. With
+E the mean over pairs, weighted by the weights of the pairs,
 
     (9)   J(a) = E_all d^2 / 2  +  alpha E_cannot d^2 / 2  -  beta E_must d^2 / 2
                                                               d = y_i - y_j,  a^T a = 1
@@ -38,7 +38,7 @@ import numpy as np
 
 from linkwise.linalg.eigen import fix_signs
 
-RIDGE = 1e-9
+RIDGE = 1e-9  # of the mean eigenvalue: keeps X^T |D~| X positive definite
 
 
 class Axes(NamedTuple):

@@ -5,10 +5,9 @@
     (43)  d_i  = sum_j |W'_ij|                    signed degree of the mixture
     (44)  z    = the k lowest eigenvectors of I - D^-1/2 W' D^-1/2
 
-For two clusters the paper takes the sign of the second vector, the first being constant. That
-holds without cannot-links only. With them the first vector is itself the partition, and the
-second gets worse as constraints are added; so of the two signs the one that keeps more
-constraints is taken.
+For two clusters the paper uses the sign of the second vector, because the first is constant. That
+is true only without cannot-links. With them, the first vector is the partition, and the second gets
+worse as constraints are added. So the sign that keeps more constraints is used.
 
 Equation numbers are the paper's. Cost: that of the graph plus the pairs.
 
@@ -42,8 +41,8 @@ def mix_constraints(W, Q, balance, *, scale_constraints=False):
     Q : csr_array (n, n), Eq. (28)
     balance : float in [0, 1], the g of Eq. (41): 1 = the data alone, 0 = the constraints alone
     scale_constraints : bool
-        Multiply Q by the mean positive weight off the diagonal of W, so that constraints
-        and data speak equally loud whatever the scale of the weights.
+        Multiply Q by the mean positive off-diagonal weight of W, so that the balance does not
+        depend on the scale of the weights.
     """
     if scale_constraints:
         Q = Q * mean_weight(W)
@@ -56,7 +55,7 @@ def mix_constraints(W, Q, balance, *, scale_constraints=False):
 def two_way_labels(Z, kept):
     """Return the labels sign(z_1) or sign(z_2), whichever keeps more, and its column.
 
-    A vector of one sign is no partition and does not count, whatever it keeps.
+    A vector with one sign is no partition and does not count.
 
     Parameters
     ----------

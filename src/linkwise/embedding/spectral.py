@@ -25,7 +25,7 @@ from linkwise.graph.anchors import AnchoredMatrix
 from linkwise.graph.laplacians import balanced_components, degrees, inverse_root, normalise
 from linkwise.linalg.eigen import largest_eigenpairs
 
-FLAT = 0.1  # vectors of smaller mu are noise, which (3) would magnify
+FLAT = 0.1  # vectors with a smaller mu are noise, which (3) would amplify
 
 
 class Basis(NamedTuple):
@@ -106,8 +106,8 @@ def extend(basis, P, degree):
     basis : Basis of the given points
     P : array or csr_array (q, n), weights to the given points divided by their sum; on an anchor
         graph (q, p), the weights z(x) of the anchors
-    degree : array (q,), that sum. Far from all points it underflows; it is taken as the least
-        degree of a given point there.
+    degree : array (q,), that sum. Far from all points it underflows; it is then replaced by the
+        smallest degree of a given point.
     """
     if isinstance(basis, AnchoredBasis):
         return basis.map.of(P)

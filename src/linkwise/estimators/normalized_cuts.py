@@ -7,6 +7,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
 from linkwise.constraints import Constraints
+from linkwise._wording import counted
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
@@ -85,8 +86,8 @@ class NormalizedCuts(SpectralClusterer):
     ) -> Integers:
         if links:
             warn(
-                f"NormalizedCuts does not use the {links.n_pairs} constraints given; violations_ "
-                "lists those that do not hold",
+                f"NormalizedCuts does not use the {counted(links.n_pairs, 'constraint')} given; "
+                "violations_ lists those that do not hold",
                 ConstraintWarning,
             )
         if self.assign == "kmeans":

@@ -1,4 +1,4 @@
-"""Room 2: who is near whom."""
+"""Neighbour graphs and affinities of points, on all pairs, on neighbours or through anchors."""
 
 from linkwise.graph.affinity import (
     GaussianAffinity,

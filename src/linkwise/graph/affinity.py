@@ -1,9 +1,9 @@
 """Affinities: a matrix over the given points, and the same rule for new ones.
 
-An affinity has ``W``, symmetric (n, n), and ``rows(X_new)``, which gives for new points the
-weights to the given ones; also ``order``, a permutation of the points that puts neighbours side by
-side, or None. Weights far from everything underflow; rows are therefore returned as
-P, the weights divided by their sum (taken in logarithms, never 0 / 0), beside that sum.
+An affinity has ``W``, symmetric (n, n); ``rows(X_new)``, the weights of new points to the given
+ones; and ``order``, a permutation of the points that puts neighbours side by side, or None.
+Weights of points far from all others underflow. Rows are therefore returned as P, the weights
+divided by their sum (computed in logarithms, never 0 / 0), together with that sum.
 """
 
 from typing import NamedTuple
@@ -40,7 +40,7 @@ def _softmax(exponent):
 
 
 class NeighbourAffinity:
-    """Weights on the graph of the k nearest neighbours, an edge where either end lists the other.
+    """Weights on the graph of the k nearest neighbours: an edge if one end lists the other.
 
     W is a csr_array with zero diagonal: O(n k) memory.
     """
@@ -87,7 +87,7 @@ class NeighbourAffinity:
 def squared_distances(X, Y=None):
     """Return the squared distances of the rows of X to those of Y (or X), dense.
 
-    Centred first: |x|^2 + |y|^2 - 2 x.y loses its digits far from the origin.
+    The points are centred first: |x|^2 + |y|^2 - 2 x.y loses digits far from the origin.
     """
     centre = centre_of(X if Y is None else Y)
     X = X if sparse.issparse(X) else X - centre
@@ -153,7 +153,7 @@ class PrecomputedAffinity:
 
 
 def build_affinity(X, affinity, *, n_neighbors, sigma, options=None):
-    """Return the affinity that the estimators' parameters name.
+    """Return the affinity for the parameters of an estimator.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A graph through anchors: every point knows the few anchors near it, and through them all others.
+"""A graph through anchors: points are connected through the few anchors near each of them.
 
 With p anchors u_a, the centres of k-means on a sample of the points, and s of them nearest to x:
 
@@ -6,17 +6,17 @@ With p anchors u_a, the centres of k-means on a sample of the points, and s of t
     (2)  W = Z C Z^T                C = diag(l)^-1,  l_a = sum_i z_ia
     (3)  d = Z C l                  the degrees; with the C of (2) all are 1
 
-W is positive semi-definite and has n^2 entries, none of which is ever formed: Z holds s numbers a
-row [1]. Constraints enter as a few further entries Q between the points they touch, W + Q, or
-as another core C. All that a spectral method needs of the n points is the p x p matrix
+W is positive semi-definite. Its n^2 entries are never formed: Z has s numbers in each row [1].
+Constraints enter as a few more entries Q between the points they touch, W + Q, or as another core
+C. A spectral method needs only the p x p matrix
 
     (4)  G = Z^T D^-1 Z,
 
-summed up in one pass over the rows; see `embedding.anchored`. A new point has its row z(x) by (1):
-the same map as for the given ones.
+which is computed in one pass over the rows; see `embedding.anchored`. A new point gets its row z(x)
+by (1), like the given points.
 
 Cost: O(n p d) for the search at worst, O(n s^2) for G; memory O(n s + p^2), the n s part in a
-scratch file where it is large.
+temporary file if it is large.
 
 [1] Liu, He & Chang, Large graph construction for scalable semi-supervised learning, ICML 2010.
 """
@@ -37,11 +37,11 @@ from linkwise.graph.affinity import Rows
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.weights import resolve_sigma
 
-SAMPLE = 20  # rows of the sample for every anchor
-LEAST = 45_000  # rows of the sample that the graph keeps
-LLOYD = 5  # steps of k-means for the anchors
-IN_MEMORY = 1 << 30  # bytes of Z up to which it is held in memory
-GRAM_ROWS = 1 << 17
+SAMPLE = 20  # rows of the sample for every anchor: enough for k-means to place it
+LEAST = 45_000  # rows of the sample: k-means on the embedding draws its starts from them
+LLOYD = 5  # steps of k-means for the anchors; they need not be optimal
+IN_MEMORY = 1 << 30  # bytes of Z; a larger one is stored in a temporary file
+GRAM_ROWS = 1 << 17  # rows in a block of `gram`, so that adding up p x p matrices costs little
 
 
 class Interpolation:
@@ -88,7 +88,7 @@ def choose_anchors(sample, p, rng):
     p = min(p, len(sample))
     first = rng.choice(len(sample), p, replace=False)
     model = KMeans(p, init=sample[first], n_init=1, max_iter=LLOYD, algorithm="lloyd")
-    with warnings.catch_warnings():  # fewer distinct points than p leave fewer anchors
+    with warnings.catch_warnings():  # fewer distinct points than p give fewer anchors
         warnings.simplefilter("ignore")
         centres = model.fit(sample).cluster_centers_
     return np.unique(centres.astype(sample.dtype), axis=0)
@@ -179,7 +179,7 @@ def gram(Z, inverse_degrees=None):
 
     def add(part):
         indices, weights = Z.block(part)
-        left = weights = weights.astype(np.float64)  # rounded products are no Gram matrix
+        left = weights = weights.astype(np.float64)  # float32 would give no Gram matrix
         if inverse_degrees is not None:
             left = weights * inverse_degrees(as_csr(indices, weights, p))[:, None]
         mass = np.bincount(indices.ravel(), weights=weights.ravel(), minlength=p)
@@ -210,10 +210,10 @@ class Touched(NamedTuple):
 class AnchoredMatrix:
     """W = Z C Z^T + Q, of which only the factors exist; `toarray` is for small n.
 
-    A number multiplies it, a sparse array (n, n) is added to it: that is its Q.
+    It can be multiplied by a number, and a sparse array (n, n), its Q, can be added.
     """
 
-    __array_priority__ = 20.0  # NumPy and SciPy leave products and sums with it to it
+    __array_priority__ = 20.0  # NumPy and SciPy defer to its operators
 
     def __init__(self, Z, core, mass, G, touched=None):
         self.Z, self.core = Z, core  # core: (p,) for a diagonal C, or (p, p)

@@ -1,18 +1,18 @@
-"""The k nearest neighbours of every point, nearly all of them, in time that grows like n.
+"""Nearly all of the k nearest neighbours of every point, in time that grows like n.
 
-1. The points are projected to at most 80 dimensions and put in small cells (``cells``).
+1. The points are projected to at most 80 dimensions and divided into small cells (``cells``).
 2. All points of a cell are compared with the same L candidates, the points of the cells nearest to
-   any of them, in one product (``packed``); the m best of each are kept.
-3. Those are compared again in all dimensions, and the k best kept.
+   any of them, in one product (``packed``). The m best candidates of each point are kept.
+3. These are compared again in all dimensions, and the k best are kept.
 
-L and m are measured: for a sample of points the true neighbours are found among the many nearest
-after projection, and L and m are the least that would have found ``RECALL`` of them (``ENOUGH``
-where that asks for many). For a few points they are found among all, which shows first whether the
-projection serves at all. ``recall`` says what would have been found of both. It falls short where
-even ``MAX_CANDIDATES`` are too few: in noise of many dimensions, where all points are about as far.
+L and m are measured. For a sample of points the true neighbours are searched among the many nearest
+after projection; L and m are the smallest that find ``RECALL`` of them (``ENOUGH`` if that needs
+many). For a few points they are searched among all, which shows first whether the projection is
+good enough. ``recall`` is the estimate from both. It is low if even ``MAX_CANDIDATES`` are too few:
+in noise of many dimensions, where all distances are similar.
 
-A product of points less the centre of their cell keeps its digits far from the origin; where two
-points are so close that it does not, their distance is taken from the difference.
+Subtracting the centre of the cell keeps the digits of a product far from the origin. If two points
+are so close that digits are lost nevertheless, their distance is computed from the difference.
 
 Cost: O(n (L r + m d)) time, O(n (d + k)) memory: one copy of the points, in the order of the cells.
 """
@@ -39,20 +39,24 @@ from linkwise.graph.cells import (
 from linkwise.graph.nearest_anchors import exact_plan, nearest_anchors, plan_anchors
 from linkwise.graph.packed import TILE, factor_points, factor_queries, least_of_product
 
-RECALL, ENOUGH = 0.994, 0.988  # wanted of the candidates; the second if the first takes many
-KEPT_RECALL = 0.997  # wanted of those kept: one of them costs as much as a hundred candidates
-CELL = 64  # rows in a cell; fewer make better candidates, more make faster products
-MIN_CANDIDATES, MANY_CANDIDATES, MAX_CANDIDATES = 512, 4096, 24576
-PROBE = 10  # the centre by whose distance a query measures the others
-MANY_CELLS = 4096  # beyond which not every cell is compared with every other
-SAMPLE = 384  # points at most whose true neighbours are found
-MAX_KEPT = 8  # times k
-FEW = 32  # points whose true neighbours are found among all, not among those near in projection
-ROUNDING = 16  # units in the last place within which distances are tied
-SPARE = 4  # points kept beyond the k-th at least
+# wanted of the candidates, the second if the first needs many: one or two missed neighbours of a
+# hundred hardly change a graph
+RECALL, ENOUGH = 0.994, 0.988
+KEPT_RECALL = 0.997  # wanted of the kept points; a kept point costs as much as 100 candidates
+CELL = 64  # rows in a cell; fewer give better candidates, more give faster products
+MIN_CANDIDATES = 512  # with fewer, the product is not what takes the time
+MANY_CANDIDATES = 4096  # beyond this, ENOUGH replaces RECALL
+MAX_CANDIDATES = 24576  # limits the time and memory of a cell
+PROBE = 10  # rank of the centre whose distance is the unit of a query
+MANY_CELLS = 4096  # beyond this, comparing every cell with every other takes too long
+SAMPLE = 384  # points at most for the estimate of the recall
+MAX_KEPT = 8  # times k; limits the time of the comparison in all dimensions
+FEW = 32  # points whose true neighbours are searched among all points, which is expensive
+ROUNDING = 16  # units in the last place within which distances count as tied
+SPARE = 4  # points kept beyond the k-th at least, because the projection changes the ranks
 TIGHT = 1e-3  # mean |z - centre|^2 / |centre|^2 below which the centre is subtracted
-GATHER = 1 << 18  # numbers gathered at a time when the kept are compared again
-TASK = 512  # queries in one task
+GATHER = 1 << 18  # numbers to gather at a time when kept points are compared: they fit in the cache
+TASK = 512  # queries in one task: enough to outweigh its start, few enough to balance threads
 
 
 class Found(NamedTuple):
@@ -94,8 +98,8 @@ def _shifted(Q, X, norms, rows):
 def _rank_cells(cells, cell, near, Q):
     """Return the cells ``near`` in the order in which queries Q of one cell ask for them.
 
-    Each query measures the distances to the centres by that to its ``PROBE``-th nearest; a cell
-    is as near as the query nearest to it says. So the queries at the edge of the cell have a say.
+    The distances of a query to the centres are divided by that to its ``PROBE``-th nearest centre.
+    The rank of a cell is that of the query nearest to it, so queries at the edge of the cell count.
     """
     centre = cells.centres[cell]
     D = factor_queries(Q - centre) @ factor_points(cells.centres[near] - centre)  # (q, c)
@@ -251,7 +255,7 @@ def build_index(X, k, *, centre, least=0.0, seed=0):
     least : float, the recall below which there is no index
     seed : int, of the cells and samples
     """
-    with threadpool_limits(1, user_api="blas"):  # the blocks have the threads
+    with threadpool_limits(1, user_api="blas"):  # blocks run on threads
         return _index(X, k, centre, least, seed)
 
 
@@ -290,8 +294,8 @@ def _few_dimensions(X, Q, kept, scratch):
 def _distances(index, Q, kept, scratch):
     """Return the squared distances of the rows Q (q, d) to their points ``kept`` (q, m).
 
-    The queries of a cell share most of the points kept: they are gathered once for all, which
-    leaves the memory free for the other threads.
+    The queries of a cell share most of the kept points. These are gathered once for all queries,
+    which saves memory bandwidth for other threads.
     """
     X, d = index.X, Q.shape[1]
     if sparse.issparse(Q):
@@ -327,7 +331,7 @@ def _nearest_first(index, kept, squared, k):
 
 
 class Scratch(NamedTuple):
-    """Memory that one task uses again for every cell: fresh pages cost as much as the sums."""
+    """Memory that one task reuses for every cell: new pages cost as much as the arithmetic."""
 
     products: np.ndarray
     right: np.ndarray

@@ -1,19 +1,20 @@
-"""Points in cells of bounded size, neighbours side by side.
+"""Cells of bounded size that put neighbouring points side by side.
 
     (1)  z = V^T (x - mu)              the leading r - 1 principal directions of a sample
     (2)  z_r = |x - mu - V V^T (x - mu)| / sqrt(2)      from the length of what they leave out
     (3)  |x - y|^2 ~ |x - mu|^2 + |y - mu|^2 - 2 z_x.z_y
 
-|z_x - z_y| is never more than |x - y|. Eq. (3) guesses that what is left out of x and of y makes an
-angle of 60 degrees: of neighbours it is less than the 90 of strangers. So it tells better than
-|z_x - z_y| who is near. Up to ``MAX_DIMENSIONS`` the points themselves are used.
+|z_x - z_y| is never larger than |x - y|. Eq. (3) assumes an angle of 60 degrees between the parts
+of x and y outside the projection: for neighbours it is smaller than the 90 degrees of unrelated
+points. So it ranks neighbours better than |z_x - z_y|. Up to ``MAX_DIMENSIONS`` the points
+themselves are used.
 
 The cells come from two levels of k-means with a few steps each: about sqrt(c) regions, then as many
-cells in each, so that a point is compared with O(sqrt(c)) centres. Cells that k-means leaves large
-(equal points cannot be told apart) are cut, so that none holds more than ``2 * size`` points.
+cells in each, so that a point is compared with O(sqrt(c)) centres. Cells that stay large (because
+points are equal) are cut, so that no cell has more than ``2 * size`` points.
 
-Cost: O(n sqrt(n / size) r) time with a small constant, O(n r) memory. Samples are taken along a
-random projection of the points, so that the order of the rows decides nothing but ties.
+Cost: O(n sqrt(n / size) r) time with a small constant, O(n r) memory. Samples are drawn along a
+random projection of the points, so that the order of the rows only affects ties.
 """
 
 from typing import NamedTuple
@@ -25,11 +26,11 @@ from sklearn.utils.extmath import randomized_svd
 from linkwise.blocks import run_blocks
 from linkwise.graph.packed import factor_points
 
-MAX_DIMENSIONS = 80  # more cost more candidates' sums, fewer more comparisons in all dimensions
-SAMPLE = 4000  # rows from which the principal directions are taken
+MAX_DIMENSIONS = 80  # measured: more make products slower, fewer need more full distances
+SAMPLE = 4000  # rows for the principal directions, about 50 for each direction
 PER_CENTRE = 16  # rows per region on which k-means runs
-STEPS = 3  # of k-means
-POWER_STEPS = 5  # of subspace iteration
+STEPS = 3  # of k-means; cells need not be optimal
+POWER_STEPS = 5  # of subspace iteration; directions need not be exact
 BLOCK = 8192  # rows in one task
 
 
@@ -67,7 +68,7 @@ def squared_norms(X):
 def leading_directions(S, r, seed):
     """Return r orthonormal directions (d, r) near those of most variance, by subspace iteration.
 
-    That they are not quite the best costs a little in Eq. (1), which Eq. (2) makes up for.
+    They need not be exact: Eq. (2) corrects for the rest.
     """
     G = S.T @ S  # (d, d)
     V = np.random.default_rng(seed).standard_normal((S.shape[1], r)).astype(S.dtype)

@@ -8,9 +8,9 @@ For a symmetric W whose entries may be negative [1]:
 
 A point without edges has D^-1/2 = 0: its row of S is 0, not NaN.
 
-The eigenvalue 1 of S belongs to the *balanced* components: those whose points take signs e_i
-with e_i e_j w_ij >= 0 on every edge. Its eigenvectors are known without computing: D^1/2 e on each
-of them. Without negative weights every component is balanced, and e = 1.
+The eigenvalue 1 of S belongs to the *balanced* components: those whose points have signs e_i with
+e_i e_j w_ij >= 0 on every edge. Its eigenvectors are known in advance: D^1/2 e on each balanced
+component. Without negative weights every component is balanced, and e = 1.
 
 [1] Kunegis et al., Spectral analysis of signed graphs for clustering, SDM 2010.
 """
@@ -55,7 +55,7 @@ def _double_cover(W):
     """
     W = sparse.csr_array(W)
     W.eliminate_zeros()
-    if W.nnz == 0 or W.data.min() > 0:  # two equal copies that nothing joins
+    if W.nnz == 0 or W.data.min() > 0:  # two equal copies without an edge between them
         count, label = connected_components(W, directed=False)
         return np.stack([label, label + count])
     positive, negative = W > 0, W < 0
@@ -76,14 +76,14 @@ def balanced_components(W, d=None):
     """
     n = W.shape[0]
     d = degrees(W) if d is None else d
-    if not sparse.issparse(W) and np.any(np.all(W != 0, axis=1)):  # one point knows all others
+    if not sparse.issparse(W) and np.any(np.all(W != 0, axis=1)):  # a point has all edges
         if np.any(W < 0):  # connected: at most one balanced component, nothing repeats
             return sparse.csc_array((n, 0), dtype=W.dtype)
         return sparse.csc_array((np.sqrt(d) / np.sqrt(d.sum()))[:, None])
 
     plus, minus = _double_cover(W)
     rows = np.flatnonzero((plus != minus) & (d > 0))
-    # both halves of the cover hold each balanced component once: keep the half of lower number
+    # both halves of the cover have each balanced component once: keep the half of lower number
     component = np.minimum(plus, minus)[rows]
     sign = np.where(plus[rows] == component, 1, -1)
     _, column = np.unique(component, return_inverse=True)

@@ -9,16 +9,18 @@ nearest one:
 Cost: O((g + L) d) per row instead of O(p d). The rows of a block are taken group by group, so
 each group is one product.
 
-What is promised
-* L is the least of p/8, p/4, p/2 for which at least ``RECALL`` of the s nearest anchors of a
-  sample of rows are found; if none does, every anchor is compared and the result is exact. So it
-  is for p < 256. ``plan.recall`` is what the sample showed (1 if exact).
-* Nearest first, squared distances not below 0, in the dtype of the rows. Where (1) has lost
-  three digits of single precision (six of double) the distance is taken again from the
-  difference, so four (nine) are right, and a row that is an anchor is at distance 0.
-* One call runs in the calling thread if BLAS is held to one thread (threadpoolctl), so blocks can
-  go to threads. It is deterministic, a row's result does not depend on the other rows (but for
-  the rounding of the product), and beside the result it holds less than 20 MB for d <= 1000.
+Guarantees
+* L is the smallest of p/8, p/4, p/2 that finds at least ``RECALL`` of the s nearest anchors of a
+  sample of rows. If none does, or if p < 256, every anchor is compared and the result is exact.
+  ``plan.recall`` is the recall on the sample (1 if exact).
+* Anchors are sorted by distance. Squared distances are not negative and have the dtype of the
+  rows. Where (1) has lost three digits of single precision (six of double), the distance is
+  computed again from the difference, so four (nine) digits are right, and a row that is an anchor
+  has distance 0.
+* A call runs in the calling thread if BLAS is limited to one thread (threadpoolctl), so blocks can
+  run on threads. It is deterministic. The result for a row does not depend on the other rows
+  (except for the rounding of the product). Besides the result it takes less than 20 MB for
+  d <= 1000.
 """
 
 from typing import NamedTuple
@@ -28,9 +30,9 @@ from sklearn.cluster import KMeans
 
 from linkwise.graph.packed import factor_points, factor_queries, smallest
 
-RECALL = 0.995
-FEW = 256  # anchors that are compared at once without groups
-SAMPLE = 4096  # rows on which candidates are judged
+RECALL = 0.995  # share of the nearest anchors to find; the rest does not change the graph much
+FEW = 256  # anchors; with fewer, one product with all of them is faster than groups
+SAMPLE = 4096  # rows on which the recall is measured
 TILE = 1 << 18  # entries of a product held at a time: a megabyte in single precision
 
 
@@ -121,7 +123,7 @@ def exact_plan(anchors, s):
 
 
 def plan_anchors(anchors, s, *, sample=None, seed=0):
-    """Return how the s nearest anchors of any row will be sought.
+    """Return a plan for the search of the s nearest anchors of any row.
 
     Parameters
     ----------

@@ -1,31 +1,31 @@
 """The k nearest neighbours of every point, exactly or nearly so.
 
-The exact search takes Euclidean distances in blocks: by scikit-learn's k-d tree in a few
-dimensions, elsewhere by products in single precision (``packed``), whose nearest are compared again
-in double precision. A bound on the rounding says which queries may have missed a neighbour; those,
-and sparse points, are searched by scikit-learn. O(n^2 d) time at worst, O(n (k + d)) memory, the
-n x n matrix is never held. Three things are put right afterwards:
+The exact search computes Euclidean distances in blocks: with scikit-learn's k-d tree in a few
+dimensions, otherwise with products in single precision (``packed``), whose nearest points are
+compared again in double precision. A bound on the rounding shows which queries may have missed a
+neighbour; those, and sparse points, are searched by scikit-learn. It takes O(n^2 d) time at worst
+and O(n (k + d)) memory; the n x n matrix is never held. Three things are corrected afterwards:
 
-* |x|^2 + |y|^2 - 2 x.y loses all its digits when x and y are close and far from the origin.
-  The points are centred first, and the distances where cancellation bites are taken again
-  from the difference x - y: the distance of two equal rows is 0. Where it bites so hard that a
-  neighbour may have been missed (groups 1e7 times farther from the rest than they are wide), the
-  whole search of that point is done from differences. (Sparse points cannot be centred, and are
-  not searched again.)
-* Neighbours at the same distance are ordered by a fixed projection of the points, not by
-  their row number, so that the graph does not depend on the order of the rows. (Equal rows
-  cannot be told apart; and of more than ``MARGIN`` points tied at the last place an arbitrary
-  choice is kept.)
-* A point is not its own neighbour, even where others stand at distance 0 from it.
+* |x|^2 + |y|^2 - 2 x.y loses all digits if x and y are close and far from the origin. The points
+  are centred first, and distances with cancellation are computed again from the difference x - y:
+  the distance of two equal rows is 0. If cancellation is so strong that a neighbour may have been
+  missed (groups 1e7 times farther from the rest than they are wide), the whole search of that
+  point is repeated with differences. (Sparse points cannot be centred, and are not searched
+  again.)
+* Neighbours at the same distance are ordered by a fixed projection of the points, not by row
+  number, so that the graph does not depend on the order of the rows. (Equal rows cannot be
+  distinguished, and among more than ``MARGIN`` points tied at the last place the choice is
+  arbitrary.)
+* A point is not its own neighbour, even if others have distance 0 from it.
 
 The approximate search (``approximate``) compares each point with the points of the cells around
-it: time about O(n d), and one or two of a hundred neighbours are missed. It says beforehand how
-many; where that is too many (noise of many dimensions has no cells) and n is not too large, the
-exact search is done instead. Both go block by block, so that an interrupt is heard within a second
-or so.
+it. It takes about O(n d) time and misses one or two of a hundred neighbours. It estimates its
+recall beforehand; if that is too low (noise in many dimensions has no cells) and n is not too
+large, the exact search is used instead. Both work block by block, so that an interrupt takes effect
+within about a second.
 
 Cosine distances, 1 - cos, are half the squared Euclidean distances of the points divided by their
-lengths. A point of length 0 is at distance 1 from every other.
+lengths. A point of length 0 has distance 1 from every other.
 """
 
 from typing import NamedTuple
@@ -41,21 +41,22 @@ from linkwise.graph.cells import blocks_of, squared_norms
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.packed import TILE, factor_points, factor_queries, least_of_product
 
-MARGIN = 4
-TREE_DIMENSIONS = 8  # a k-d tree wins up to about here
-CANCELLATION = 1e-6  # d^2 / (|x|^2 + |y|^2) below which six of sixteen digits are gone
+MARGIN = 4  # neighbours beyond the k-th, so that ties at the last place can be ordered
+TREE_DIMENSIONS = 8  # measured: a k-d tree is faster up to about here
+CANCELLATION = 1e-6  # d^2 / (|x|^2 + |y|^2) below which six of sixteen digits are lost
 LOST = 1e-12  # ... and below which a product may have missed a neighbour
-SPARE = 8  # candidates beyond those wanted, so that most queries can be sure
-QUERIES = 384  # in one product at most
-GATHER = 1 << 17  # numbers gathered at a time
-TINY = 1e-30  # where single precision begins to run out of exponents
+SPARE = 8  # candidates beyond those wanted, so that most queries pass the rounding bound
+QUERIES = 384  # in one product at most, so that a tile of it fits in the cache
+GATHER = 1 << 17  # numbers to gather at a time: they fit in the cache
+TINY = 1e-30  # squares below this underflow in single precision
 
 
-BLOCK_COST = 2e10  # multiplications in one compiled call: about a second
-EXACT_COST = 3e9  # n q d up to which the exact search is about as fast
-FALLBACK_COST = 2e12  # ... and up to which it is done where the approximate one finds too little
-LEAST_RECALL = 0.9
-FEW_POINTS, EXACT_POINTS = 8192, 2048
+BLOCK_COST = 2e10  # multiplications in one compiled call: about a second, the delay of an interrupt
+EXACT_COST = 3e9  # n q d; measured: up to here the exact search is about as fast
+FALLBACK_COST = 2e12  # n q d up to which the exact search replaces one of too low recall: minutes
+LEAST_RECALL = 0.9  # an approximate search below this counts as failed
+FEW_POINTS = 8192  # up to which very many queries are searched as among anchors
+EXACT_POINTS = 2048  # up to which building an index does not pay
 
 
 class Neighbours(NamedTuple):
@@ -66,9 +67,9 @@ class Neighbours(NamedTuple):
 
 
 def centre_of(X):
-    """Return a point amid the data, to be subtracted before distances are taken; 0 if sparse.
+    """Return a central point of the data, to subtract before distances are computed; 0 if sparse.
 
-    The median of at most two thousand rows: an outlier does not move it.
+    It is the median of at most two thousand rows, so outliers do not move it.
     """
     if sparse.issparse(X):
         return 0
@@ -189,7 +190,7 @@ def _exact(X, k, queries, progress):
     if own:
         distances[indices == np.arange(n)[:, None]] = np.inf
 
-    # float32 forgets the rounding errors that would otherwise decide between equals
+    # in float32, rounding errors do not break ties
     finite = distances[np.isfinite(distances)]
     coarse = (distances / max(finite.max(initial=0), 1e-300)).astype(np.float32)
     order = np.lexsort((_tie_breaker(X)[indices], coarse), axis=1)[:, :k]
@@ -214,7 +215,7 @@ def _among_few(X, k, queries, seed, progress):
 
 
 def _cost(X, q):
-    """Return the multiplications of an exact search; choosing the least counts as fifty more."""
+    """Return the multiplications of an exact search; selecting the nearest counts as 50 more."""
     n, d = X.shape
     return float(n) * q * ((X.nnz / n if sparse.issparse(X) else d) + 50)
 
@@ -298,7 +299,7 @@ def nearest_neighbours(
     k = min(k, n - 1 if queries is None else n)
     if search == "auto":
         search = "exact" if _cheap(X, n if queries is None else queries.shape[0]) else "approximate"
-    if 2 * k >= n:  # nearly all are neighbours: there is nothing to leave out
+    if 2 * k >= n:  # nearly all points are neighbours: an approximate search saves nothing
         search = "exact"
 
     def find(X, k, queries):

@@ -1,22 +1,23 @@
 """The smallest entries of every row of a product, with their column numbers.
 
-The bits of a non-negative float are ordered like the integer they spell. So the last bits of each
-entry are replaced by its column number, and one partition of integers, which NumPy does with
-vector instructions, returns the smallest entries and says where they stood. A partition that
-moves column numbers beside the values (``argpartition``) takes three to seven times as long.
+The bits of a non-negative float, read as an integer, have the same order as the floats. So the
+last bits of each entry are replaced by its column number. One partition of integers, which NumPy
+does with vector instructions, then returns the smallest entries and their columns. A partition that
+moves column numbers along with the values (``argpartition``) takes three to seven times as long.
 
-With c columns the last log2(c) bits are lost: of 23 in single precision 13 are left at c = 1024.
-Of many entries that agree in those the wrong one may come last; the values returned are the
-entries themselves, and are in order. Entries below 0, which only rounding can make of a squared
-distance, count as 0. For a few entries of a long row repeated ``argmin`` is faster still.
+With c columns the last log2(c) bits are lost: at c = 1024, 13 of the 23 bits of single precision
+are left. Among many entries that agree in those bits the wrong one may come last. The values
+returned are the entries themselves, in order. Negative entries, which can only come from the
+rounding of a squared distance, count as 0. For a few entries of a long row, repeated ``argmin`` is
+even faster.
 """
 
 import numpy as np
 
-MAX_COLUMNS = 8192  # 13 of 23 bits: beyond that the rest would say too little
-TILE = 3 << 17  # entries of a product: 1.5 megabytes, which stay in the cache
-COLUMNS = 4096  # of a product at most: 11 of 23 bits are left
-SPARE = 2  # entries taken beyond the k-th, for those the lost bits would confuse
+MAX_COLUMNS = 8192  # their numbers take 13 of 23 bits; with more, too few bits are left for values
+TILE = 3 << 17  # entries of a product: 1.5 MB, which fit in the cache
+COLUMNS = 4096  # of a product at most; 11 of 23 bits are left
+SPARE = 2  # entries beyond the k-th, because the lost bits may swap neighbours in rank
 
 
 def factor_queries(Q, out=None):

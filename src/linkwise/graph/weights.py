@@ -1,12 +1,12 @@
-"""Distances to weights.
+"""Weights from distances.
 
     (1)  w_ij = exp(-d_ij^2 / (2 sigma^2))          one width for all
     (2)  w_ij = exp(-d_ij^2 / (s_i s_j))            local scaling [1]: s_i = distance from i to
                                                     its 7th neighbour
 
-The unit of sigma is r, taken from the data: on a neighbour graph the mean distance to the k-th
-neighbour, as in CCSKL; for a dense Gaussian, where a few outliers must not widen it, the median
-distance to the 7th.
+The unit of sigma is r, which is taken from the data. On a neighbour graph it is the mean distance
+to the k-th neighbour, as in CCSKL. For a dense Gaussian it is the median distance to the 7th
+neighbour, which a few outliers do not change.
 
 [1] Zelnik-Manor & Perona, Self-tuning spectral clustering, NIPS 2004.
 """
@@ -19,7 +19,7 @@ from scipy import sparse
 
 from linkwise.graph.neighbours import nearest_neighbours
 
-LOCAL_NEIGHBOUR = 7
+LOCAL_NEIGHBOUR = 7  # as in [1]
 _FACTOR = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)?(?:(?<=[0-9.])e[+-]?[0-9]+)?)\s*\*?\s*r\s*")
 
 
@@ -37,7 +37,7 @@ def resolve_sigma(sigma, r):
                 f"got {sigma!r}"
             )
         sigma = float(match[1] or 1) * r
-        if sigma == 0 and r == 0:  # all points coincide: every width says the same
+        if sigma == 0 and r == 0:  # all points coincide: every width gives the same weights
             return 1.0
     if isinstance(sigma, bool) or not (isinstance(sigma, Real) and 1e-150 < float(sigma) < 1e150):
         raise ValueError(
@@ -56,8 +56,8 @@ def gaussian(distances, sigma):
 def local_scales(distances):
     """Return s of Eq. (2) from the sorted neighbour distances (n, k >= 1).
 
-    Where a point coincides with its 7th neighbour s would be 0 and cut it off from all
-    others: it takes the smallest positive scale of the data instead.
+    If a point coincides with its 7th neighbour, s would be 0 and would cut it off from all others.
+    It gets the smallest positive scale of the data instead.
     """
     s = distances[:, min(LOCAL_NEIGHBOUR, distances.shape[1]) - 1]
     positive = s[s > 0]
@@ -73,7 +73,7 @@ def local_scaling(distances, s_row, s_column):
 def median_scale(X):
     """Return r of a dense Gaussian: the median distance to the 7th neighbour.
 
-    It is positive as long as not all points coincide.
+    It is positive unless all points coincide.
     """
     if X.shape[0] < 2:
         return 1.0
@@ -85,7 +85,7 @@ def median_scale(X):
 def symmetrise(indices, weights):
     """Return the csr_array with an edge wherever one end lists the other.
 
-    Distance 0 is the weight 1, an edge like any other; only a weight that underflows is lost.
+    Distance 0 gives weight 1, an edge like any other; only weights that underflow are lost.
     """
     n, k = indices.shape
     rows = np.repeat(np.arange(n, dtype=indices.dtype), k)

@@ -1,4 +1,4 @@
-"""Room 3: learn the similarity."""
+"""Kernels and affinities that are learned from constraints."""
 
 from linkwise.kernel.exhaustive import diffuse, spread, spread_edges
 from linkwise.kernel.exhaustive_anchors import anchor_judgement, spread_core

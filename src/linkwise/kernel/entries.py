@@ -1,9 +1,9 @@
 """Listed entries of a symmetric matrix that is too large to form.
 
-A learnt affinity is wanted on the edges of a sparse graph, and on a few pairs more that links
-connect. Each unordered pair is listed once, row < column, and evaluated in blocks from the rows of
-thin factors: O(entries) memory beside them. Each block writes its own part, so the number of
-threads changes nothing.
+A learned affinity is needed on the edges of a sparse graph, and on a few more pairs around links.
+Each unordered pair is listed once, row < column, and evaluated in blocks from the rows of thin
+factors, with O(entries) additional memory. Each block writes its own part, so the result does not
+depend on the number of threads.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from linkwise.blocks import run_blocks
 
-VALUES = 1 << 18  # gathered at a time from each factor: they stay in the cache
+VALUES = 1 << 18  # to gather at a time from each factor: they fit in the cache
 
 
 class Entries(NamedTuple):

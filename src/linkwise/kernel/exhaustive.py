@@ -6,19 +6,20 @@
     (4)  W'_ij = 1 - (1 - F_ij)(1 - W_ij)  where F_ij >= 0
                  (1 + F_ij) W_ij           elsewhere
 
-Z is zero outside the r points the user spoke of, so with H = G[:, touched] (n x r) we have
-F = H Z H^T. `spread_edges` takes F on the edges of a sparse graph, on the given pairs and on the
-surroundings of must-links alone: the n x n matrices G and F are never formed. `spread` takes it
-everywhere, which learns more, at n^2 memory.
+Z is zero outside the r constrained points, so with H = G[:, touched] (n x r) we have F = H Z H^T.
+`spread_edges` computes F only on the edges of a sparse graph, on the given pairs and around
+must-links: the n x n matrices G and F are never formed. `spread` computes all of F, which learns
+more, with n^2 memory.
 
 F is summed over blocks of columns of H and H Z. Columns are ordered by the connected components of
-Z, so that nearly all that a block of H Z needs lies in the same block of H; what does not,
-(H Z)_b = H_b Z_bb + G Z_(other, b), is diffused anew.
+Z, so that a block of H Z depends mostly on the same block of H. The rest,
+(H Z)_b = H_b Z_bb + G Z_(other, b), is diffused again.
 
 I - a S has its eigenvalues in [1 - a, 1 + a], so Chebyshev's iteration solves (2) with a known
-number of products; 27 of them give 8 digits at a = 0.8 (21 give the 6 of float32). Cost: O(nnz r)
-a product, 1 to 4 ms a column at n = 70,000 with 20 neighbours, the less the nearer neighbours are
-in memory: `order` puts them side by side. Blocks go to threads; O(nnz + n COLUMNS) memory for each.
+number of products: 27 give 8 digits at a = 0.8 (21 give the 6 of float32). A product takes O(nnz r)
+time, 1 to 4 ms for a column at n = 70,000 with 20 neighbours. It is faster if neighbours are close
+in memory: `order` puts them side by side. Blocks run on threads, with O(nnz + n COLUMNS) memory
+each.
 
 [1] Lu & Ip, Constrained spectral clustering via exhaustive and efficient constraint propagation,
     ECCV 2010.
@@ -33,8 +34,8 @@ from linkwise.blocks.executors import available_cores
 from linkwise.graph.laplacians import normalise
 from linkwise.kernel.entries import linked_pairs, linked_pairs_count, listed, row_products
 
-COLUMNS = 64  # of H at a time, and fewer
-VALUES = 1 << 23  # ... where they have more values than this
+COLUMNS = 64  # of H at a time: enough to use each row of S several times, few enough for memory
+VALUES = 1 << 23  # in such a block at most; with many points it has fewer columns
 
 
 def diffuse(S, B, *, alpha, tol=1e-8):

@@ -38,9 +38,9 @@ from scipy.spatial.distance import pdist
 
 from linkwise.exceptions import ConvergenceWarning, warn
 
-SAMPLE = 200_000  # pairs of points that the bounds are read from
-SHORTEST_STEP = 2.0**-30
-ROUNDING = 1e-13  # of f
+SAMPLE = 200_000  # pairs of points for the percentiles of the distances
+SHORTEST_STEP = 2.0**-30  # a line search that needs a shorter step has hit rounding errors
+ROUNDING = 1e-13  # relative rounding error of f
 
 
 class Metric(NamedTuple):

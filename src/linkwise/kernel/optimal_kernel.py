@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-LONGEST_STEP, SHORTEST_STEP = 1e3, 1e-4  # in units of the start scale S
+# in units of the start scale S: gradients at the start may be as small as 1e-26
+LONGEST_STEP, SHORTEST_STEP = 1e3, 1e-4
 
 
 class Mixture(NamedTuple):

@@ -44,7 +44,7 @@ from linkwise.linalg.woodbury import CUTOFF, downdate
 
 NOT_PSD = "the affinity matrix is not positive semi-definite, so it is no covariance"
 REMEDY = 'a neighbour graph is not; use affinity="rbf" or "heat"'
-TILE = 256  # rows and columns of a tile: it and its temporary stay in the cache
+TILE = 256  # rows and columns of a tile: it and its temporary fit in the cache
 
 
 class Links(NamedTuple):

@@ -43,8 +43,8 @@ from linkwise.kernel.propagation import (
     together,
 )
 
-ROWS = 2048  # of K at a time
-COLUMNS = 256  # of Z at a time
+ROWS = 2048  # of K to compute at a time, which limits memory
+COLUMNS = 256  # of Z to hold at a time, which limits memory
 
 
 class GaussianKernel:

@@ -28,9 +28,9 @@ from linkwise.blocks.executors import run_blocks
 from linkwise.blocks.rows import read_block, row_blocks, take_rows
 
 STRENGTHS = tuple(10.0**e for e in range(-3, 4))  # tried for h, times the total weight of pairs
-FOLDS = 5
-FEWEST = 30  # pairs for a cross-validation
-BLOCK = 1 << 14
+FOLDS = 5  # of the cross-validation over the pairs
+FEWEST = 30  # pairs for a cross-validation: six in each fold
+BLOCK = 1 << 14  # pairs in one product, which limits memory
 
 
 class Quadratic(NamedTuple):

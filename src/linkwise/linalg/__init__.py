@@ -1,4 +1,4 @@
-"""Room 0: linear algebra that knows nothing of clustering."""
+"""Linear algebra without any notion of clustering."""
 
 from linkwise.linalg.eigen import Eigenpairs, fix_signs, largest_eigenpairs
 from linkwise.linalg.monotone import monotone_least_squares

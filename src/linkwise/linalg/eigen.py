@@ -1,17 +1,16 @@
 """The few largest eigenpairs of a symmetric matrix.
 
-Small matrices go to LAPACK, larger ones to ARPACK's Lanczos iteration, which needs only
-products S @ x: O(nnz m) a step, O(n m) memory. Where eigenvalues lie so close that it does not
-settle, LAPACK takes over up to ``LAPACK_LIMIT`` rows.
+Small matrices are solved by LAPACK, larger ones by ARPACK's Lanczos iteration, which needs only
+products S @ x: O(nnz m) time for a step, O(n m) memory. If eigenvalues are so close that it does
+not converge, LAPACK is used up to ``LAPACK_LIMIT`` rows.
 
-A Lanczos iteration cannot be trusted with a repeated eigenvalue: started from one vector it
-sees one direction of each eigenspace, and other copies enter through rounding errors alone.
-On a graph of 15 components it returned 3 to 7 of the 15 eigenvalues 1, with no error. So the
-eigenvectors that are known in advance (``top``) are given, not sought: the iteration
-runs on S - 3 U U^T, where they have moved from 1 to -2, below the rest of the spectrum. What is
-repeated without being known (or nearly repeated) is caught by probing the rest: as long as a
-few steps on S minus all that was found show a larger eigenvalue than the smallest one found,
-that vector is added and the search goes on.
+A Lanczos iteration is not reliable for repeated eigenvalues: started from one vector it sees one
+direction of each eigenspace, and other copies enter only through rounding errors. On a graph of 15
+components it returned 3 to 7 of the 15 eigenvalues 1, without an error. So eigenvectors that are
+known in advance (``top``) are passed in: the iteration runs on S - 3 U U^T, where their eigenvalues
+are -2 instead of 1, below the rest of the spectrum. Other repeated, or nearly repeated, eigenvalues
+are found by probing: as long as a few steps on S without all found vectors show a larger
+eigenvalue than the smallest one found, that vector is added and the search continues.
 """
 
 from typing import NamedTuple
@@ -22,13 +21,13 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from linkwise.blocks.progress import Progress
 
-DENSE_LIMIT = 800  # LAPACK takes about as long as ARPACK here, and misses nothing
-LAPACK_LIMIT = 5000  # up to here it takes over where ARPACK has not settled
-RESTARTS = 300  # of ARPACK before that
-TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
-COARSE = 1e-6  # from WIDE rows on, where nobody needs nine digits and they cost half of the time
-LEAST_PROBE, PROBE = 60, 3  # steps in search of what was missed; one for so many products
-WIDE = 20_000  # rows from which on a wider basis pays
+DENSE_LIMIT = 800  # rows; measured: LAPACK is as fast as ARPACK up to here, and misses nothing
+LAPACK_LIMIT = 5000  # rows up to which LAPACK replaces an ARPACK run that does not converge
+RESTARTS = 300  # of ARPACK before LAPACK is used
+TOLERANCE = {"float32": 1e-4, "float64": 1e-9}  # relative, well above the rounding of each dtype
+COARSE = 1e-6  # tolerance from WIDE rows on: nine digits would take twice the time
+LEAST_PROBE, PROBE = 60, 3  # steps of a probe: at least 60, or one for every 3 products
+WIDE = 20_000  # rows from which a wider Lanczos basis is faster
 
 
 class Eigenpairs(NamedTuple):
@@ -92,7 +91,7 @@ def _lanczos(S, U, m, rng, tol=None):
 
 
 def largest_ritz_value(product, start, steps):
-    """Return a lower bound of the largest eigenvalue, by so many Lanczos steps from a vector.
+    """Return a lower bound of the largest eigenvalue, by some Lanczos steps from a vector.
 
     The vectors lose their orthogonality, which repeats Ritz values but does not raise the largest.
     """
@@ -113,8 +112,8 @@ def largest_ritz_value(product, start, steps):
 def _missed(S, U, found, rng, steps):
     """Return an eigenpair of S larger than the smallest one found, or None.
 
-    A Ritz value is a lower bound of the eigenvalue it stands for, so a short iteration
-    that ends above the smallest one found is proof that something is missing.
+    A Ritz value is a lower bound of the largest eigenvalue, so a short iteration that ends above
+    the smallest one found proves that an eigenvalue is missing.
     """
     known = np.hstack([U.toarray() if sparse.issparse(U) else U, found.vectors])
     start = rng.standard_normal(S.shape[0]).astype(S.dtype)

@@ -6,9 +6,9 @@ With b = U d, where U is the upper triangle of ones and d_i = b_i - b_{i+1} >= 0
 
     (2)  min_d |A U d - t|^2   subject to   d >= 0,
 
-a non-negative least squares problem, solved exactly by an active set method. It works on the
-rows of A, never on A^T A, so a singular A is no trouble; a QR factorisation first reduces the
-rows to m + 1. Cost: O(rows m^2) time, O(rows m) memory.
+a non-negative least squares problem, solved exactly by an active set method. It works on the rows
+of A, never on A^T A, so A may be singular. A QR factorisation first reduces the rows to m + 1.
+Cost: O(rows m^2) time, O(rows m) memory.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 
 
 def gram_root(G):
-    """Return R with R^T R = G, for a positive semi-definite G: rows that stand for many."""
+    """Return R with R^T R = G for a positive semi-definite G: few rows in place of many."""
     values, vectors = linalg.eigh(G)
     return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
 

@@ -4,10 +4,10 @@ For f ~ N(0, K) and observations v_l^T f = 0 with noise variance e_l, the poster
 
     (1)  (K^-1 + V E^-1 V^T)^-1  =  K - K V (E + V^T K V)^-1 V^T K  =  K - B B^T
 
-with V = (v_1 ... v_L) and E = diag(e). The left side is useless in floating point: a Gaussian
-kernel matrix has condition numbers of 1e18 and more. The right side needs the L x L matrix
-G = E + V^T K V alone. Repeated observations make G singular as e -> 0; eigenvalues of G below a
-cut-off carry nothing but rounding errors and are left out.
+with V = (v_1 ... v_L) and E = diag(e). The left side cannot be computed in floating point: a
+Gaussian kernel matrix has condition numbers of 1e18 and more. The right side only needs the L x L
+matrix G = E + V^T K V. Repeated observations make G singular as e -> 0; eigenvalues of G below a
+cut-off are rounding errors and are left out.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-CUTOFF = 1e-13
+CUTOFF = 1e-13  # of the largest eigenvalue: some hundred roundings of float64
 
 
 class Downdate(NamedTuple):
