@@ -117,8 +117,8 @@ def known_pairs(constraints: Constraints, sample_id: Any) -> Constraints:
     kept = constraints.restrict(sample_id)
     if constraints and not kept:
         warn(
-            f'on_unknown="drop" left out all {counted(constraints.n_pairs, "constraint")}: none has '
-            "both ends in sample_id",
+            f'on_unknown="drop" left out all {counted(constraints.n_pairs, "constraint")}: none '
+            "has both ends in sample_id",
             ConstraintWarning,
         )
     return kept

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
-from linkwise.constraints import Constraints
 from linkwise._wording import counted
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import spectral_basis, unit_rows
 from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
