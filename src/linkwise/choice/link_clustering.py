@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._check import CheckedConstraints, check_constraints, check_n_clusters
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
 from linkwise.blocks.thread_limits import one_thread
-from linkwise.choice.combination import combine, soft_labels
+from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import Count, choose_count
 from linkwise.choice.effort import EFFORTS, Effort
 from linkwise.choice.explanation import best_method, explanation, report
-from linkwise.choice.final_labels import LIKELY, settle, soft_labels_of_all
+from linkwise.choice.final_labels import LIKELY, FinalLabels, settle, soft_labels_of_all
 from linkwise.choice.judging import SCORED_ERROR
 from linkwise.choice.sample_models import SampleModels, fit_models, sample_rows
 from linkwise.constraints import Constraints, Pair
@@ -179,7 +179,9 @@ class LinkClustering(InductiveClusterer):
             return Count(self.n_clusters)
         return choose_count(models, known, links, effort, self._seed)
 
-    def _store(self, models: SampleModels, count: Count, found: Any, final: Any) -> None:
+    def _store(
+        self, models: SampleModels, count: Count, found: Combination, final: FinalLabels
+    ) -> None:
         by_id = self._sample_id is not None
         self._models = models
         self._members = [one._replace(order=one.order[final.clusters]) for one in found.members]

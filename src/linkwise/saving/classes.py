@@ -1,4 +1,4 @@
-"""What may stand in the file of a model: these classes and no others."""
+"""The classes that a saved model may contain; all others are refused."""
 
 from types import MethodType
 
@@ -111,8 +111,8 @@ def trusted(value):
 
 
 def check_numbers(value):
-    """Refuse an object in which rows are numbered that do not exist."""
+    """Refuse an object with indices of rows that do not exist."""
     for numbers, count in trusted(value):
         inside = numbers.min(initial=0) >= 0 and numbers.max(initial=0) < max(count, 1)
         if numbers.dtype.kind not in "iu" or not inside:
-            raise ValueError(f"its {type(value).__name__} numbers rows that do not exist")
+            raise ValueError(f"its {type(value).__name__} has indices of rows that do not exist")
