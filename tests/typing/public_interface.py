@@ -30,6 +30,8 @@ from linkwise import (
 )
 from linkwise.blocks import limits, run_blocks, take_rows
 from linkwise.evaluate import Kept, adjusted_rand_index
+from linkwise.journal import Journal, State, describe
+from linkwise.query import Progress, Question, Session
 
 
 def make_constraints(y: NDArray[np.int64], folder: Path) -> Constraints:
@@ -92,6 +94,22 @@ def work_in_blocks(X: NDArray[np.float64]) -> list[float]:
         return list(run_blocks(lambda part: float(X[part].sum()), parts))
 
 
+def ask(X: NDArray[np.float64], y: NDArray[np.int64], folder: Path) -> None:
+    """Ask questions, answer them from labels, and keep the answers in a project."""
+    np.save(folder / "points.npy", X)
+    session = Session(X, n_clusters=3)
+    data = describe(folder / "points.npy", len(X))
+    with Journal(folder / "points.linkwise", data=data) as journal:
+        for question in session.ask(2):
+            assert_type(question, Question)
+            a, b = question.a, question.b
+            session.tell(a, b, bool(y[a] == y[b]), weight=1.0)
+            journal.answer(a, b, bool(y[a] == y[b]))
+        assert_type(journal.state, State)
+    assert_type(session.links, Constraints)
+    assert_type(session.progress(), Progress)
+
+
 def refused(X: NDArray[np.float64], y: NDArray[np.int64], links: Constraints) -> None:
     """Make mistakes that a type checker finds; nothing calls this function."""
     Constraints.from_labels(y, pairs="some")  # type: ignore[arg-type]
@@ -100,4 +118,5 @@ def refused(X: NDArray[np.float64], y: NDArray[np.int64], links: Constraints) ->
     CCSKL(3, affinity="neighbours")  # type: ignore[arg-type]
     COPKMeans(3, on_conflict="keep")  # type: ignore[arg-type]
     sample_pairs(y, "20")  # type: ignore[arg-type]
+    Session(X, strategy=0)  # type: ignore[arg-type]
     linkwise.nonsense  # type: ignore[attr-defined]  # noqa: B018

@@ -16,12 +16,14 @@ except that missing ages in dermatology are replaced by the median.
 import os
 import socket
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from linkwise._typing import Array, FilePath, Integers, Matrix
 
 EMBEDDED = {
     "iris": "load_iris",
@@ -43,8 +45,8 @@ class Dataset(NamedTuple):
     y : int array (n,), the class of each row, 0 ... k - 1
     """
 
-    X: Any
-    y: np.ndarray
+    X: Matrix
+    y: Integers
 
 
 class Entry(NamedTuple):
@@ -63,12 +65,12 @@ class Entry(NamedTuple):
     d: int
     k: int
     openml: int | None = None
-    fetch: Callable | None = None
-    turn: Callable | None = None
+    fetch: Callable[[], dict[str, Any]] | None = None
+    turn: Callable[[Array, Array], dict[str, Any]] | None = None
     words: str = ""
 
 
-def _codes(y):
+def _codes(y: Array) -> Array:
     """Return classes 0 ... k - 1, ordered by value if they are numbers, else by name."""
     try:
         y = np.asarray(y, dtype=np.float64)
@@ -77,37 +79,37 @@ def _codes(y):
     return np.unique(y, return_inverse=True)[1].astype(np.int64)
 
 
-def _complete(X, y):
+def _complete(X: Array, y: Array) -> dict[str, Any]:
     """Return the rows without missing values."""
     rows = np.isfinite(X).all(axis=1)
     return {"X": X[rows], "y": _codes(y[rows])}
 
 
-def _dermatology(X, y):
+def _dermatology(X: Array, y: Array) -> dict[str, Any]:
     """Return dermatology with missing ages replaced by the median."""
     holes = ~np.isfinite(X)
     X = np.where(holes, np.nanmedian(X, axis=0), X)
     return {"X": X, "y": _codes(y), "age_imputed": holes.any(axis=1)}
 
 
-def _vowel(X, y):
+def _vowel(X: Array, y: Array) -> dict[str, Any]:
     """Return the ten coefficients; the other columns tell the part, the speaker and the sex."""
     if X.shape[1] == 10:
         return _complete(X, y)
     return {"X": X[:, -10:], "y": _codes(y), "is_test": X[:, 0].astype(np.int64)}
 
 
-def _test_images(X, y):
+def _test_images(X: Array, y: Array) -> dict[str, Any]:
     """Return the last 10,000 rows of MNIST, its test part."""
     return {"X": X[-10_000:].astype(np.uint8), "y": _codes(y)[-10_000:]}
 
 
-def _train_images(X, y):
+def _train_images(X: Array, y: Array) -> dict[str, Any]:
     """Return all but the last 10,000 rows of MNIST, its training part."""
     return {"X": X[:-10_000].astype(np.uint8), "y": _codes(y)[:-10_000]}
 
 
-def _faces():
+def _faces() -> dict[str, Any]:
     """Return the ORL faces, 64 x 64 pixels in the source, at half the resolution."""
     from sklearn.datasets import fetch_olivetti_faces
 
@@ -117,7 +119,7 @@ def _faces():
     return {"X": X, "y": _codes(found.target)}
 
 
-def _news():
+def _news() -> dict[str, Any]:
     """Return the word counts of the 20 newsgroups."""
     from sklearn.datasets import fetch_20newsgroups
     from sklearn.feature_extraction.text import CountVectorizer
@@ -160,7 +162,7 @@ CATALOGUE = {
 }
 
 
-def folder_of(data=None):
+def folder_of(data: FilePath | None = None) -> Path | None:
     """Return the folder of data sets: the one given, else that of LINKWISE_DATA, else None.
 
     >>> folder_of("sets").name
@@ -170,7 +172,7 @@ def folder_of(data=None):
     return Path(named) if named else None
 
 
-def read_file(path):
+def read_file(path: Path) -> dict[str, Any]:
     """Return {name: array} of an .npz file; word counts become a csr_matrix X."""
     from scipy import sparse
 
@@ -189,7 +191,7 @@ def read_file(path):
 
 
 @contextmanager
-def _timeout():
+def _timeout() -> Iterator[None]:
     """Limit the time that a source may take to answer."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(TIMEOUT)
@@ -199,7 +201,7 @@ def _timeout():
         socket.setdefaulttimeout(before)
 
 
-def fetch(name):
+def fetch(name: str) -> dict[str, Any]:
     """Return {name: array} of a data set from OpenML or scikit-learn's fetcher.
 
     Raises
@@ -225,7 +227,7 @@ def fetch(name):
     return (entry.turn or _complete)(X, np.asarray(found.target))
 
 
-def load_arrays(name, *, data=None, online=True):
+def load_arrays(name: str, *, data: FilePath | None = None, online: bool = True) -> dict[str, Any]:
     """Return {name: array} of a data set: X, y and the further arrays of its source.
 
     Parameters
@@ -254,7 +256,7 @@ def load_arrays(name, *, data=None, online=True):
     )
 
 
-def load(name, *, data=None):
+def load(name: str, *, data: FilePath | None = None) -> Dataset:
     """Return a data set.
 
     Parameters
@@ -276,7 +278,7 @@ def load(name, *, data=None):
     return Dataset(arrays["X"], arrays["y"])
 
 
-def source(name, *, data=None):
+def source(name: str, *, data: FilePath | None = None) -> tuple[str, str]:
     """Return (where, how): where a data set is found now, and how to get it, in words.
 
     >>> source("iris", data="nowhere")
@@ -296,7 +298,7 @@ def source(name, *, data=None):
     return "missing", f"put {name}.npz with arrays X and y in the folder: {entry.words}"
 
 
-def listing(*, data=None):
+def listing(*, data: FilePath | None = None) -> list[dict[str, Any]]:
     """Return a dict per data set in the catalogue or the folder: its shape, and where it is."""
     folder = folder_of(data)
     there = sorted(path.stem for path in folder.glob("*.npz")) if folder else []
@@ -304,7 +306,7 @@ def listing(*, data=None):
     for name in dict.fromkeys([*CATALOGUE, *there]):
         entry = CATALOGUE.get(name)
         where, how = source(name, data=data)
-        shape: dict = {"rows": None, "columns": None, "classes": None}
+        shape: dict[str, int | None] = {"rows": None, "columns": None, "classes": None}
         if entry is not None:
             shape = {"rows": entry.n, "columns": entry.d, "classes": entry.k}
         rows.append({"name": name, **shape, "where": where, "how": how})

@@ -4,8 +4,13 @@ Readers with colour blindness can tell the colours of the palette apart. The clu
 on the map instead of in a legend. A map has no axes, because its coordinates have no meaning.
 """
 
-import numpy as np
+from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwise._typing import Array
 from linkwise.exceptions import MissingExtra
 
 # Paul Tol's "muted" scheme, then "bright" for more than nine
@@ -16,7 +21,7 @@ PALETTE = (
 INK = "#222222"
 
 
-def pyplot():
+def pyplot() -> Any:
     """Return matplotlib.pyplot; raise MissingExtra if matplotlib is not installed."""
     try:
         from matplotlib import pyplot
@@ -25,12 +30,20 @@ def pyplot():
     return pyplot
 
 
-def colours(labels):
+def colours(labels: ArrayLike) -> Array:
     """Return one colour per label; with more labels than colours, the colours repeat."""
     return np.array(PALETTE)[np.asarray(labels) % len(PALETTE)]
 
 
-def draw_map(axes, positions, labels, *, wrong=None, names=None, title=None):
+def draw_map(
+    axes: Any,
+    positions: ArrayLike,
+    labels: ArrayLike,
+    *,
+    wrong: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> None:
     """Draw points on a map, coloured and numbered by cluster.
 
     Parameters

@@ -5,13 +5,14 @@ import math
 import os
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from linkwise import __version__
 from linkwise._files import instead_of, kind_of_file, refuse_project
+from linkwise._typing import Array, FilePath
 from linkwise.blocks.rows import read_block, row_blocks
 from linkwise.saving.classes import ESTIMATORS, NUMBERS
 from linkwise.saving.decode import decode
@@ -24,7 +25,7 @@ SUFFIX = ".lwmodel"
 CHUNK = 1 << 20  # bytes read at a time: more is no faster, and takes memory
 
 
-def write_array(file, rows):
+def write_array(file: Any, rows: Any) -> None:
     """Write an array, or rows read in blocks, as a .npy file; the order in memory is kept."""
     shape, dtype = tuple(map(int, rows.shape)), np.dtype(rows.dtype)
     strides = [abs(stride) for stride in getattr(rows, "strides", ())]
@@ -37,7 +38,7 @@ def write_array(file, rows):
         file.write(read_block(rows, part).tobytes())
 
 
-def check_place(path):
+def check_place(path: FilePath) -> Path:
     """Return where a model is written, or refuse it."""
     place = Path(os.path.realpath(path))
     if place.is_dir():
@@ -53,7 +54,7 @@ def check_place(path):
     return place
 
 
-def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
+def save(model: BaseEstimator, path: FilePath) -> None:
     """Write a model to a file that `load` reads.
 
     Parameters
@@ -114,10 +115,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
 class Archive:
     """An open file of a model, and the arrays and objects read from it so far."""
 
-    def __init__(self, file):
+    def __init__(self, file: Any) -> None:
         self.zip = zipfile.ZipFile(file)
-        self.arrays = {}
-        self.objects = []
+        self.arrays: dict[int, Array] = {}
+        self.objects: list[Any] = []
         members = self.zip.infolist()
         size = os.fstat(file.fileno()).st_size
         if any(member.compress_type != zipfile.ZIP_STORED for member in members):
@@ -125,14 +126,14 @@ class Archive:
         if sum(member.file_size for member in members) > size:
             raise ValueError("its parts are larger than the file")
 
-    def array(self, number):
+    def array(self, number: int) -> Array:
         """Return the array of that number."""
         if number not in self.arrays:
             self.arrays[number] = read_array(self.zip, f"{int(number)}.npy")
         return self.arrays[number]
 
 
-def read_array(archive, name):
+def read_array(archive: zipfile.ZipFile, name: str) -> Array:
     """Return the array in a .npy file of an archive; its type and length are checked."""
     headers = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -150,12 +151,12 @@ def read_array(archive, name):
     return flat.reshape(shape, order="F" if columns else "C")
 
 
-def not_json(name):
+def not_json(name: str) -> NoReturn:
     """Refuse NaN and Infinity, which Python's json reads though they are not JSON."""
     raise ValueError(f"model.json holds {name}")
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: FilePath) -> Any:
     """Return the model in a file that `save` wrote.
 
     Parameters
