@@ -221,6 +221,32 @@ def test_undo_asks_again_and_redo_says_it_again(stub):
     assert "nothing to redo" in stub.command("/api/redo", {}, status=400)["error"]
 
 
+def test_all_that_was_undone_is_asked_again_and_a_redo_sent_twice_counts_once(stub):
+    pairs = []
+    for same in (True, False, None):
+        question = stub.state()["question"]
+        pairs.append((question["a"], question["b"]))
+        stub.answer(same)
+    for _ in pairs:
+        state = stub.command("/api/undo", {})
+    for pair, before in zip(pairs, ("same", "different", "unsure"), strict=True):
+        assert (state["question"]["a"], state["question"]["b"]) == pair
+        assert state["question"]["before"] == before
+        assert before in state["redo"]
+        if before == "same":
+            state = stub.answer(False)  # otherwise: the journal has nothing left to redo
+        else:
+            body = {"client": f"redo {before}"}
+            state = stub.command("/api/redo", body)
+            assert stub.command("/api/redo", body)["event"] == state["event"] == state["version"]
+    assert state["counts"] == {"same": 0, "different": 2, "unsure": 1}
+    assert state["question"]["before"] is None
+    stub.command("/api/undo", {})
+    state = stub.correct("link", a=5, b=6, same=True)
+    assert state["question"]["before"] is None  # a correction ends it
+    assert state["redo"] is None
+
+
 def test_a_server_started_again_goes_on_where_it_was(table):
     with page(table, worker=Stub) as one:
         one.answer(True)

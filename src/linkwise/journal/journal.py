@@ -9,8 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from linkwise._wording import counted
-from linkwise.exceptions import warn
+from linkwise.journal.data_identity import Data, check_data
 from linkwise.journal.events import (
     Body,
     Draft,
@@ -40,23 +39,6 @@ from linkwise.journal.state import State
 INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
-class Data(NamedTuple):
-    """The data that answers are about.
-
-    Attributes
-    ----------
-    name : str, the name of the file, without its folder
-    sha256 : str, the checksum of the file
-    n_rows : int
-    named_by : str, "row" if answers name row numbers, else "id"
-    """
-
-    name: str
-    sha256: str
-    n_rows: int
-    named_by: str
-
-
 class Project(NamedTuple):
     """What a project file holds: its data, its settings, all events, and what they say."""
 
@@ -64,15 +46,6 @@ class Project(NamedTuple):
     settings: dict[str, Any]
     events: list[Event]
     state: State
-
-
-def describe(path: FilePath, n_rows: int, *, ids: bool = False) -> Data:
-    """Return the Data of a file of n_rows rows, which have ids or are known by their numbers."""
-    from hashlib import file_digest
-
-    with open(path, "rb") as file:
-        checksum = file_digest(file, "sha256").hexdigest()
-    return Data(os.path.basename(path), checksum, int(n_rows), "id" if ids else "row")
 
 
 def _event(row: tuple[Any, ...]) -> Event:
@@ -130,48 +103,6 @@ def project_data(path: FilePath) -> Data:
         return Data(**json.loads(row[0]))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}: the project does not say what its data are") from error
-
-
-def check_data(path: FilePath, theirs: Data, data: Data) -> None:
-    """Refuse data that are not those a project is about."""
-    if theirs.named_by != data.named_by:
-        ways = {"row": "row number", "id": "id"}
-        raise ValueError(
-            f"{path} names rows by {ways[theirs.named_by]}, not by {ways[data.named_by]}; "
-            "name the column of ids as it was when the project began"
-        )
-    if (theirs.sha256, theirs.n_rows) != (data.sha256, data.n_rows):
-        then, now = (
-            f"({counted(d.n_rows, 'row')}, sha256 {d.sha256[:12]})" for d in (theirs, data)
-        )
-        if theirs.name == data.name:
-            fault = f"as it was {then}, and it has changed {now}; bring the old file back"
-        else:
-            fault = f"{then}, not about {data.name} {now}; name that file"
-        raise ValueError(
-            f"{path} has answers about {theirs.name} {fault}, or begin another project and import "
-            "the answers there"
-        )
-
-
-def check_rows(path: FilePath, theirs: Data, data: str, n_rows: int, *, ids: bool) -> None:
-    """Refuse to apply the answers of a project to rows that may be others.
-
-    Answers that name row numbers need the very same file. Answers that name ids rely on the user:
-    an id means the same thing in every file. Another file then leads to a warning, and is used.
-    """
-    named_by = "id" if ids else "row"
-    if theirs.named_by == "row" and data == "-":
-        raise ValueError(f"{path} names rows by number, of {theirs.name}; name that file")
-    if data != "-":
-        mine = describe(data, n_rows, ids=ids)
-        if theirs.named_by != named_by or named_by == "row":
-            check_data(path, theirs, mine)
-        elif mine.sha256 != theirs.sha256:
-            warn(
-                f"{path} has answers about {theirs.name}, and {data} is not that file or has "
-                "changed; they are taken over by id",
-            )
 
 
 class Journal:
