@@ -178,7 +178,7 @@ def test_ctrl_c_leaves_everything_saved_and_the_terminal_as_it_was(small):
         terminal.type("\x03")
         code, rest = terminal.finish()
         assert code == 130
-        assert "Saved in data.linkwise: 1 answers" in rest
+        assert "Saved in data.linkwise: 1 answer" in rest
         assert "Traceback" not in rest
         assert termios.tcgetattr(terminal.end) == terminal.modes
     assert sorted(os.listdir()) == ["data.csv", "data.linkwise"]
