@@ -1,12 +1,12 @@
 """The files that fit and check read and write."""
 
 import os
-import warnings
 from contextlib import nullcontext
 from pathlib import Path
 
 from linkwise._files import instead_of, kind_of_file
 from linkwise.cli.output import UsageError, say
+from linkwise.exceptions import warn
 
 OUTPUTS = (".csv", ".tsv", ".npy")
 KINDS = {"project": "a project of answers", "model": "a saved model"}
@@ -99,7 +99,7 @@ def weighed_for(model, links, args):
     plain = model.traits.weights or (links.weight == 1).all()
     if plain or args.links == "-" or not is_project(args.links):
         return links
-    warnings.warn(
+    warn(
         f"{args.links}: corrections by hand count like answers here: --method {args.method} "
         "ignores weights"
     )

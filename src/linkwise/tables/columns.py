@@ -1,8 +1,7 @@
 """Columns of a table: the header, and columns by name or by number from 0."""
 
-import warnings
-
 from linkwise.constraints.io import other_separator
+from linkwise.exceptions import warn
 from linkwise.tables.rows import is_number
 
 
@@ -64,5 +63,5 @@ def header_of(first, file, asked, places):
         return []
     odd = next(filter(is_number, cells), None)
     if odd is not None:
-        warnings.warn(f"{file}: line 1 was read as a header, though it has the number {odd}")
+        warn(f"{file}: line 1 was read as a header, though it has the number {odd}")
     return names
