@@ -376,7 +376,7 @@ def test_constraints_in_the_place_of_y_are_refused(name, form, iris):
     model = getattr(linkwise, name)()
     for method in ("fit", "fit_predict", "fit_transform"):
         if hasattr(model, method):
-            with pytest.raises(TypeError, match=r"y is a .*: pass them as constraints="):
+            with pytest.raises(TypeError, match=r"y looks like .*: pass them as constraints="):
                 getattr(model, method)(iris[0], NOT_LABELS[form])
 
 

@@ -36,7 +36,7 @@ def check_y(y: object) -> None:
     """Refuse constraints in the place of y, which estimators ignore."""
     if looks_like_constraints(y):
         raise TypeError(
-            f"y is a {type(y).__name__} of constraints, but fit ignores y: pass them as "
+            f"y looks like constraints ({type(y).__name__}), but fit ignores y: pass them as "
             "constraints="
         )
 
