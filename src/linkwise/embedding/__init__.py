@@ -2,6 +2,7 @@
 
 from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
 from linkwise.embedding.flexible import Flexible, flexible_embedding, flexible_problem
+from linkwise.embedding.manifold import layout, place
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, principal_axes
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import (
@@ -24,7 +25,9 @@ __all__ = [
     "extend",
     "flexible_embedding",
     "flexible_problem",
+    "layout",
     "mix_constraints",
+    "place",
     "principal_axes",
     "spectral_basis",
     "spectral_embedding",
