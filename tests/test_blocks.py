@@ -14,10 +14,8 @@ from scipy import sparse
 
 from linkwise.blocks import LazyRows, Threads, executor, limits, open_rows, row_blocks, run_blocks
 from linkwise.blocks.cost import check_cost, parse_size
-from linkwise.blocks.label_files import new_labels
 from linkwise.blocks.progress import Progress
-from linkwise.blocks.row_sampling import content_sample
-from linkwise.blocks.rows import is_external, read_block, take_rows
+from linkwise.blocks.rows import content_sample, is_external, new_labels, read_block, take_rows
 
 
 @pytest.mark.parametrize("n", [1, 7, 100_000])

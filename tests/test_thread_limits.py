@@ -8,14 +8,14 @@ import pytest
 from sklearn.datasets import load_iris
 
 from linkwise import LinkClustering, sample_pairs
-from linkwise.blocks import thread_limits
-from linkwise.blocks.thread_limits import LibraryCache, one_thread
+from linkwise.blocks import executors
+from linkwise.blocks.executors import LibraryCache, one_thread
 
 OVERLAP = """
 import threading
 import numpy as np, scipy.linalg
 from threadpoolctl import ThreadpoolController
-from linkwise.blocks.thread_limits import one_thread
+from linkwise.blocks.executors import one_thread
 
 def blas():
     libraries = ThreadpoolController().select(user_api="blas").info()
@@ -53,14 +53,14 @@ print(*map(sorted, (before, *seen, blas())), sep=";")
 @pytest.fixture
 def lookups(monkeypatch):
     """Return a list that grows with every look at the libraries of the process."""
-    found, find = [], thread_limits.find_libraries
+    found, find = [], executors.find_libraries
 
     def counted():
         found.append(find())
         return found[-1]
 
-    monkeypatch.setattr(thread_limits, "find_libraries", counted)
-    monkeypatch.setattr(thread_limits, "_libraries", LibraryCache())
+    monkeypatch.setattr(executors, "find_libraries", counted)
+    monkeypatch.setattr(executors, "_libraries", LibraryCache())
     return found
 
 
@@ -82,7 +82,7 @@ def test_libraries_are_looked_up_again_after_an_extension_module_was_imported(lo
     imported("plain", "plain.py")
     with one_thread():
         assert len(lookups) == 1
-    imported("compiled", f"compiled{thread_limits.EXTENSIONS[0]}")
+    imported("compiled", f"compiled{executors.EXTENSIONS[0]}")
     with one_thread(), one_thread():
         assert len(lookups) == 2
 

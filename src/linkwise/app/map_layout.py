@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from linkwise.blocks.thread_limits import one_thread
+from linkwise.blocks.executors import one_thread
 
 PERPLEXITY = 30  # the usual value of t-SNE
 SAMPLE = 5000  # points that determine the directions of the quick map; more change them little

@@ -1,14 +1,20 @@
-"""Sources of rows.
+"""Rows in, samples of them, and labels out.
 
 Rows are anything with ``shape`` (n, d), ``dtype`` and row slicing: an array, a csr_array, a
 memory-mapped file, a data set in HDF5 or Zarr, rows computed when asked for. Blocks of them are
 read as arrays (sparse ones as sparse arrays). The pages of a memory-mapped file are given back
 after each block, so that a file larger than memory can be worked through.
+
+A sample of rows does not depend on their order. It holds every (n / size)-th row along a random
+direction. Repeated rows are drawn as often as they occur, and shuffled rows give the same sample up
+to rounding. Rows in a file, and more than four million rows in memory, are drawn by row number
+instead, because sorting them would cost too much.
 """
 
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
-from linkwise._typing import Array
+from linkwise._files import instead_of
+from linkwise._typing import Array, FilePath, Integers
 from linkwise.blocks.executors import run_blocks
 
 BLOCK_BYTES = 8 << 20  # of points in a block: far less than memory, enough to outweigh a call
 MOST_ROWS = 1 << 16  # in a block, so that results with more columns than the points stay small
 SCATTERED = 2048  # scattered rows of a file to read at a time: each loads the pages around it
+BY_CONTENT = 1 << 22  # rows to sample from; sorting four million takes about half a second
 
 
 def open_rows(X: Any) -> Any:
@@ -157,3 +165,56 @@ class LazyRows(ComputedRows):
 
     def __getitem__(self, part: Any) -> Array:
         return self.function(self.rows[part])
+
+
+def spaced(rows: Integers, size: int) -> Integers:
+    """Return ``size`` of the rows at equal distances.
+
+    >>> spaced(np.arange(10), 4)
+    array([1, 3, 6, 8])
+    """
+    return rows[(2 * np.arange(size) + 1) * len(rows) // (2 * size)]
+
+
+def content_sample(X: Any, size: int, rng: np.random.Generator) -> Integers:
+    """Return the numbers of ``size`` rows of X, or of all rows if X has fewer.
+
+    Parameters
+    ----------
+    X : array, csr_array, or rows computed when asked for
+    size : int
+    rng : numpy Generator
+    """
+    n = X.shape[0]
+    size = min(n, size)
+    if is_external(X) or n > BY_CONTENT:
+        return np.sort(rng.choice(n, size, replace=False))
+    direction = rng.standard_normal(X.shape[1]).astype(X.dtype)
+    width = max(1, X.nnz // n) if sparse.issparse(X) else X.shape[1]
+    parts = row_blocks(n, width)
+    along = np.concatenate(list(run_blocks(lambda part: read_block(X, part) @ direction, parts)))
+    return spaced(np.argsort(along), size)
+
+
+@contextmanager
+def new_labels(path: FilePath | None, n: int) -> Iterator[Integers | None]:
+    """Yield an int array (n,) that becomes the .npy file ``path`` if no error occurs.
+
+    Until then it is a temporary file in the same folder, which an error removes. If ``path`` is
+    None, None is yielded.
+    """
+    if path is None:
+        yield None
+        return
+    place = Path(path)
+    if place.suffix != ".npy":
+        raise ValueError(f"out={str(path)!r}: expected a name that ends in .npy")
+    if place.exists():
+        raise FileExistsError(f"out={str(path)!r} exists; name a new file, or remove it first")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"out={str(path)!r}: its folder does not exist; make it first")
+    dtype = np.int32 if n < 2**31 else np.int64
+    with instead_of(place) as beside:
+        labels = np.lib.format.open_memmap(beside, mode="w+", dtype=dtype, shape=(n,))
+        yield labels
+        labels.flush()

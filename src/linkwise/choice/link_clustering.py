@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import CheckedConstraints, check_constraints, check_n_clusters
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
-from linkwise.blocks.thread_limits import one_thread
+from linkwise.blocks.executors import one_thread
 from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import Count, choose_count
 from linkwise.choice.effort import EFFORTS, Effort

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.blocks.row_sampling import content_sample
-from linkwise.blocks.rows import take_rows
+from linkwise.blocks.rows import content_sample, take_rows
 from linkwise.class_models import coordinates, make_learners, make_views, prepare
 
 CONSTRAINED = 0.5  # largest share of constrained points: the others show where the clusters are

@@ -20,8 +20,8 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
+from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import ComputedRows, computed
-from linkwise.blocks.thread_limits import one_thread
 from linkwise.graph.anchors import inverse
 from linkwise.linalg.eigen import fix_signs, largest_eigenpairs
 

@@ -21,8 +21,7 @@ from linkwise._check import (
     check_y,
 )
 from linkwise._typing import Array, FilePath, Integers, Matrix, Points
-from linkwise.blocks.label_files import new_labels
-from linkwise.blocks.rows import is_external, open_rows
+from linkwise.blocks.rows import is_external, new_labels, open_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
 

@@ -11,8 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from linkwise._check import check_memory
 from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
 from linkwise.blocks.cost import check_cost
-from linkwise.blocks.row_sampling import spaced
-from linkwise.blocks.rows import take_rows
+from linkwise.blocks.rows import spaced, take_rows
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators.base import POSITIVE

@@ -11,14 +11,15 @@ from linkwise._check import check_memory, check_rows
 from linkwise._typing import Array, Integers, Matrix
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.executors import run_blocks
-from linkwise.blocks.row_sampling import content_sample, spaced
 from linkwise.blocks.rows import (
     LazyRows,
     computed,
+    content_sample,
     is_external,
     open_rows,
     read_block,
     row_blocks,
+    spaced,
     take_rows,
     write_block,
 )

@@ -29,10 +29,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from linkwise.blocks.executors import run_blocks
-from linkwise.blocks.row_sampling import content_sample
-from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
-from linkwise.blocks.thread_limits import one_thread
+from linkwise.blocks.executors import one_thread, run_blocks
+from linkwise.blocks.rows import content_sample, read_block, row_blocks, take_rows, write_block
 from linkwise.graph.affinity import Rows
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.weights import resolve_sigma

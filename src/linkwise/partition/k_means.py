@@ -19,8 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
 from linkwise.blocks.executors import run_blocks
-from linkwise.blocks.row_sampling import content_sample
-from linkwise.blocks.rows import read_block, row_blocks, take_rows, write_block
+from linkwise.blocks.rows import content_sample, read_block, row_blocks, take_rows, write_block
 from linkwise.exceptions import ConvergenceWarning, warn
 
 SAMPLE = 3_000  # rows for the starts, at least: bounds their time, whatever the number of rows

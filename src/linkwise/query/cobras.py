@@ -20,7 +20,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from linkwise.blocks.thread_limits import one_thread
+from linkwise.blocks.executors import one_thread
 from linkwise.query.context import Context, Question
 
 DEEPEST = 8  # halvings; 2^8 parts are more than MOST_PARTS

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.blocks.thread_limits import one_thread
+from linkwise.blocks.executors import one_thread
 from linkwise.class_models import (
     ERROR,
     co_em,

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.blocks.row_sampling import content_sample
-from linkwise.blocks.rows import row_blocks, take_rows
-from linkwise.blocks.thread_limits import one_thread
+from linkwise.blocks.executors import one_thread
+from linkwise.blocks.rows import content_sample, row_blocks, take_rows
 from linkwise.class_models import (
     agreements,
     coordinates,
