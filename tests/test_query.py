@@ -27,9 +27,9 @@ from linkwise.query.gaussian_field import Field, label_changes, seen_too, varian
 from linkwise.query.known import separate_sets
 from linkwise.query.model import fit
 from linkwise.query.oracles import OutOfBudget
-from linkwise.query.point_strategies import along
 from linkwise.query.seeds import left_out
 from linkwise.query.session import moved
+from linkwise.query.strategies import along
 
 ANSWERS = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([True, False, None])).filter(

@@ -19,8 +19,7 @@ from PIL import Image
 from playwright import sync_api
 
 from linkwise.app.security import Access
-from linkwise.app.segment_page import SegmentPage
-from linkwise.app.segment_routes import segment_routes
+from linkwise.app.segment_page import SegmentPage, segment_routes
 from linkwise.app.server import application, life_of, listen
 from linkwise.journal import read_project
 from linkwise.segment.project import open_project

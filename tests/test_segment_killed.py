@@ -23,8 +23,7 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 
 from linkwise.app.security import Access
-from linkwise.app.segment_page import SegmentPage
-from linkwise.app.segment_routes import segment_routes
+from linkwise.app.segment_page import SegmentPage, segment_routes
 from linkwise.app.server import application, life_of
 from linkwise.journal import read_project, replay
 from linkwise.segment.project import open_project, segmenter_of, strokes_of

@@ -19,8 +19,7 @@ from app_parts import KEY, ORIGIN, PORT, Client
 from PIL import Image
 
 from linkwise.app.security import Access
-from linkwise.app.segment_page import SegmentPage
-from linkwise.app.segment_routes import segment_routes
+from linkwise.app.segment_page import SegmentPage, segment_routes
 from linkwise.app.server import application, life_of
 from linkwise.journal import read_project
 from linkwise.segment import Segmenter, Stroke

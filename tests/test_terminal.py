@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from linkwise import Constraints
 from linkwise.cli import main
 from linkwise.journal import Journal, NotSaved, describe, read_project
-from linkwise.labelling.fields import fields_of
-from linkwise.labelling.items import Items, read_items, text_points
+from linkwise.labelling.items import Items, fields_of, read_items, text_points
 from linkwise.labelling.texts import clean, differences, words
 from linkwise.query import Session
 from linkwise.terminal import keys as keys_module

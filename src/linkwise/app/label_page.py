@@ -20,8 +20,9 @@ from linkwise.app.updates import Watched
 from linkwise.app.worker import Worker
 from linkwise.journal import Project, write_links, write_log
 from linkwise.journal.exports import FORMATS
-from linkwise.labelling.actions import act, rows_in
+from linkwise.labelling.actions import act
 from linkwise.labelling.cluster_model import NOTHING
+from linkwise.labelling.items import rows_in
 from linkwise.labelling.labelling_session import Asked, LabellingSession
 from linkwise.query import Question
 from linkwise.tables import write_labels

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwise.labelling.fields import fields_of
+from linkwise.labelling.items import fields_of
 from linkwise.labelling.labelling_session import event_text
 from linkwise.labelling.texts import clean, differences, words
 

@@ -1,7 +1,14 @@
 """A picture while it is segmented on a page: the journal, the segmenter, and what is shown.
 
 The journal says which strokes count, and the regions follow from them alone. Strokes are polylines
-in pixels of the full-size picture.
+in pixels of the full-size picture. Its requests:
+
+    GET   /api/state              all the page shows besides pixels, as JSON
+    GET   /api/events             the same as server-sent events, whenever something changes
+    GET   /api/picture            the picture, as a jpeg of a size for the screen
+    GET   /api/mask               bytes (h, w) at the working size: the value of each region
+    GET   /api/export/NAME        mask.png, mask.npy at full size; strokes.json
+    POST  /api/stroke, undo, redo, count     commands, JSON; answered with the state
 """
 
 import asyncio
@@ -11,7 +18,12 @@ import os
 from threading import Lock
 from typing import Any
 
-from linkwise.app.updates import Watched
+from starlette.responses import JSONResponse, Response
+
+from linkwise.app.requests import BINARY, command, file_response, step_route
+from linkwise.app.server import api_routes
+from linkwise.app.static_files import static_routes
+from linkwise.app.updates import Watched, event_route
 from linkwise.segment.colour import working_shape
 from linkwise.segment.masks import PALETTE, encoded
 from linkwise.segment.picture import pillow
@@ -19,6 +31,7 @@ from linkwise.segment.project import segmenter_of, strokes_of
 from linkwise.segment.strokes import COLOURS, checked_stroke, values_of
 
 SCREEN = 3_000_000  # pixels of the picture on the page: more than most screens have
+EXPORTS = ("mask.png", "mask.npy", "strokes.json")
 
 
 class SegmentPage(Watched):
@@ -125,3 +138,47 @@ class SegmentPage(Watched):
             raise ValueError(f"k must be a whole number in 1..{most}, or null; got {k!r}")
         self.journal.configure(regions=k)
         self.k = k
+
+
+def segment_routes(page):
+    """Return the routes of a SegmentPage."""
+
+    async def state(request):
+        return JSONResponse(page.view())
+
+    async def picture(request):
+        return Response(await asyncio.to_thread(page.picture), media_type="image/jpeg")
+
+    async def mask(request):
+        found = await asyncio.to_thread(page.regions)
+        return Response(found.mask.tobytes(), media_type=BINARY)
+
+    async def export(request):
+        name = request.path_params["name"]
+        if name not in EXPORTS:
+            return JSONResponse({"error": f"one of {', '.join(EXPORTS)}"}, status_code=404)
+        raw = await asyncio.to_thread(page.exported, name)
+        return file_response(raw, name)
+
+    async def stroke(request):
+        body = await command(request, "colour", "points", "width", "client")
+        client = body.pop("client")
+        await page.write(page.draw, body, client)
+        return JSONResponse(page.view())
+
+    async def count(request):
+        body = await command(request, "k", client=None)
+        await page.write(page.count, body["k"])
+        return JSONResponse(page.view())
+
+    gets = {
+        "state": state, "events": event_route(page, page.view), "picture": picture, "mask": mask,
+        "export/{name}": export,
+    }  # fmt: skip
+    posts = {
+        "stroke": stroke,
+        "undo": step_route(page.undo, page.view),
+        "redo": step_route(page.redo, page.view),
+        "count": count,
+    }
+    return [*static_routes("segment"), *api_routes(gets, posts)]

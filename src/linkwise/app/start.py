@@ -31,8 +31,7 @@ def label_in_browser(data, path, settings, *, host=None, port=None, token=None, 
 def segment_in_browser(image, path, settings, *, host=None, port=None, token=None, browser=True):
     """Serve the page of an image and its project until Ctrl-C; return the exit code."""
     _check(host, token)
-    from linkwise.app.segment_page import SegmentPage
-    from linkwise.app.segment_routes import segment_routes
+    from linkwise.app.segment_page import SegmentPage, segment_routes
     from linkwise.segment.project import open_project
 
     rgb, journal = open_project(image, path, settings)

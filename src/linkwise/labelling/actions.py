@@ -11,28 +11,10 @@ import numpy as np
 
 from linkwise._wording import counted
 from linkwise.journal import HAND, merging, moving, representatives, splitting
-from linkwise.labelling.items import Items
+from linkwise.labelling.items import Items, rows_in, whole
 
 MOST = 200  # rows of a correction; more make the log long and add little
 EACH = 3  # cannot-links from each row to a cluster it leaves: a soft method may drop a single one
-
-
-def whole(value: Any, name: str, high: int) -> int:
-    """Return a whole number in 0..high - 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < high:
-        raise ValueError(f"{name} must be a whole number in 0..{high - 1}; got {value!r}")
-    return value
-
-
-def rows_in(value: Any, n: int, *, least: int = 1) -> list[int]:
-    """Return a list of distinct row numbers."""
-    if not isinstance(value, list) or len(value) > n:
-        raise ValueError(f"rows must be a list of row numbers; got {str(value)[:80]}")
-    rows = [whole(row, f"rows[{i}]", n) for i, row in enumerate(value)]
-    rows = list(dict.fromkeys(rows))
-    if len(rows) < least:
-        raise ValueError(f"choose at least {counted(least, 'row')} first; {len(rows)} selected")
-    return rows
 
 
 class Shown(NamedTuple):

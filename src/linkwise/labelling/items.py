@@ -1,5 +1,8 @@
 """What is labelled: rows of a table to look at, and the same rows as points to cluster.
 
+`read_items` reads them, `fields_of` puts two of them side by side, and `rows_in` checks row numbers
+that come from a browser.
+
 csv, tsv   All columns are shown. The points are the columns of numbers (of those in `columns`, if
            given) and, if named, a column of texts or images. A column that is mostly numbers must
            hold nothing else: it is refused rather than left out in silence.
@@ -15,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._wording import counted
 from linkwise.labelling.images import image_points
 from linkwise.tables.columns import find_column, find_features, header_of
 from linkwise.tables.ids import NO_IDS, find_ids, read_ids
@@ -186,3 +190,58 @@ def _joined(texts, images, numbers):
 
 def _mostly_numbers(rows, j):
     return 2 * sum(is_number(row[j]) for _, row in rows) > len(rows)
+
+
+def whole(value: Any, name: str, high: int) -> int:
+    """Return a whole number in 0..high - 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < high:
+        raise ValueError(f"{name} must be a whole number in 0..{high - 1}; got {value!r}")
+    return value
+
+
+def rows_in(value: Any, n: int, *, least: int = 1) -> list[int]:
+    """Return a list of distinct row numbers."""
+    if not isinstance(value, list) or len(value) > n:
+        raise ValueError(f"rows must be a list of row numbers; got {str(value)[:80]}")
+    rows = [whole(row, f"rows[{i}]", n) for i, row in enumerate(value)]
+    rows = list(dict.fromkeys(rows))
+    if len(rows) < least:
+        raise ValueError(f"choose at least {counted(least, 'row')} first; {len(rows)} selected")
+    return rows
+
+
+class Field(NamedTuple):
+    """A column of two rows: its name, both values, their distance (0: equal), its kind.
+
+    The distance of numbers is in standard deviations of the column.
+    """
+
+    name: str
+    a: str
+    b: str
+    apart: float
+    is_text: bool = False
+    is_number: bool = False
+
+    @property
+    def sign(self):
+        """The mark of a difference."""
+        return "" if not self.apart else "**" if self.is_number and self.apart >= 1 else "*"
+
+
+def _shown_number(value):
+    return value if isinstance(value, str) else f"{value:.6g}"
+
+
+def fields_of(items, a, b):
+    """Return the Fields of two rows."""
+    found = []
+    rows = zip(items.names, items.cells[a], items.cells[b], items.spread, strict=True)
+    for j, (name, x, y, spread) in enumerate(rows):
+        x, y = _shown_number(x), _shown_number(y)
+        apart = float(x != y)
+        if spread is not None:
+            gap = abs(float(x) - float(y))
+            apart = max(gap / spread if spread else 0.0, 0.01 * (x != y))
+        found.append(Field(name, x, y, apart, j == items.text, spread is not None))
+    return found

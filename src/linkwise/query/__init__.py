@@ -1,8 +1,8 @@
 """Which pair to ask next, who answers, and when to stop."""
 
 from linkwise.query.cobras import cobras_labels
-from linkwise.query.context import Context, Question
 from linkwise.query.known import Known
+from linkwise.query.model import Context, Question
 from linkwise.query.oracles import Oracle, label_oracle, person, run
 from linkwise.query.prepared_data import PreparedData
 from linkwise.query.session import Progress, Session

@@ -21,7 +21,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from linkwise.blocks.executors import one_thread
-from linkwise.query.context import Context, Question
+from linkwise.query.model import Context, Question
 
 DEEPEST = 8  # halvings; 2^8 parts are more than MOST_PARTS
 Pair = tuple[int, int]  # of points

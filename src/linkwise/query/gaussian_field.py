@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.query.context import Context
+from linkwise.query.model import Context
 
 LEAST = 1e-3  # penalty, so that constant vectors have a finite variance
 

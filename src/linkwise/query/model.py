@@ -6,11 +6,14 @@ answers. It starts from labels that follow from neighbourhoods, or from a partit
 Where the partition predicts the answers better, the answers that it makes likely wrong are left
 out, and the neighbourhoods of the rest are tried again.
 
+Strategies see the points, the answers and their model as a Context, and return Questions.
+
 The model is a function of the data and the answers: an answer undone leaves no trace.
 O(r^2 m + r^3 + n r k) for m answers, r vectors, k clusters.
 """
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,3 +126,51 @@ def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Mode
         graph = max(graphs, key=lambda v: state.weights[v])
         q = state.beliefs.q
         return Model(rows, q, labels, k, classes, trusted, graph, state.strengths[graph])
+
+
+class Question(NamedTuple):
+    """A pair to ask about.
+
+    Attributes
+    ----------
+    a, b : int, row numbers
+    reason : str, why this pair, a sentence for a person
+    """
+
+    a: int
+    b: int
+    reason: str
+
+
+class Context:
+    """What a strategy sees: the points, the answers, and the model that follows from both.
+
+    Attributes
+    ----------
+    data : PreparedData, the points
+    known : Known, the answers and what follows from them
+    n_clusters : int, or None where it is not known
+    memo : dict, where a strategy may keep something; it may be emptied at any time
+    model : Model, the labels now, computed on first use
+    """
+
+    def __init__(
+        self,
+        data: PreparedData,
+        known: Known,
+        n_clusters: int | None = None,
+        *,
+        seed: int = 0,
+        memo: dict[str, Any] | None = None,
+    ) -> None:
+        self.data, self.known, self.n_clusters = data, known, n_clusters
+        self.seed = seed
+        self.memo: dict[str, Any] = {} if memo is None else memo
+
+    def rng(self) -> np.random.Generator:
+        """Return a numpy Generator, the same for the same number of answers."""
+        return np.random.default_rng([self.seed, self.known.n_answers])
+
+    @cached_property
+    def model(self) -> Model:
+        return fit(self.data, self.known, self.n_clusters)

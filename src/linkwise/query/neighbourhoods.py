@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.query.context import Context, Question
 from linkwise.query.known import Known, separate_sets
+from linkwise.query.model import Context, Question
 
 
 class Neighbourhoods(NamedTuple):

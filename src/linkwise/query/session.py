@@ -9,9 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
 from linkwise.constraints import Constraints
-from linkwise.query.context import Context, Question
 from linkwise.query.known import Known
-from linkwise.query.model import fit
+from linkwise.query.model import Context, Question, fit
 from linkwise.query.prepared_data import PreparedData
 from linkwise.query.strategies import STRATEGIES, any_open
 

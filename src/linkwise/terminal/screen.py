@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any, NamedTuple
 
-from linkwise.labelling.fields import fields_of
+from linkwise.labelling.items import fields_of
 from linkwise.labelling.texts import clean, differences, words
 from linkwise.terminal.layout import cut, padded, width, wrapped
 
