@@ -32,7 +32,7 @@ def test_a_step_is_the_equation_point_by_point(rng):
         q = 1 / (1 + ((Y[i] - Y) ** 2).sum(axis=1))
         c = 2 * W.toarray()[i] * q
         d2 = ((Y[i] - drawn) ** 2).sum(axis=1)
-        r = np.minimum(2 / ((1e-3 + d2) * (1 + d2)), 4 / np.sqrt(d2 + 1e-3)) * push[i] / 3
+        r = 2 / ((1 / 16 + d2) * (1 + d2)) * push[i] / 3
         force = (c[:, None] * (Y - Y[i])).sum(axis=0) + (r[:, None] * (Y[i] - drawn)).sum(axis=0)
         assert_allclose(found[i], Y[i] + h * force / (1 + h * c.sum()), atol=1e-9)
 
@@ -69,6 +69,38 @@ def test_new_points_land_on_their_island(islands):
     centres = np.array([Y[y == c].mean(axis=0) for c in range(3)])
     nearest = ((new[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     assert (nearest == y).mean() > 0.98
+    some = place(Y, P[50:70], float(np.median(graph.W.sum(axis=1))), np.random.default_rng(0))
+    assert_allclose(some, new[50:70], atol=1e-3)  # whatever other points are placed
+
+
+def test_blocks_leave_the_layout_as_it_is(islands, monkeypatch):
+    X, _, graph = islands
+    P = graph.rows(X + np.float32(0.01)).P
+
+    def both():
+        Y = layout(graph.W, 2, np.random.default_rng(1), steps=5)
+        return np.vstack((Y, place(Y, P, 3.0, np.random.default_rng(1))))
+
+    whole = both()
+    monkeypatch.setattr("linkwise.embedding.manifold.row_blocks", lambda n, width: [
+        slice(start, min(start + 50, n)) for start in range(0, n, 50)
+    ])  # fmt: skip
+    assert_allclose(both(), whole, atol=1e-3)
+
+
+def test_an_interrupt_ends_a_layout(islands, monkeypatch):
+    steps = []
+
+    def interrupted(*arguments):
+        steps.append(1)
+        if len(steps) == 3:
+            raise KeyboardInterrupt
+        return moved(*arguments)
+
+    monkeypatch.setattr("linkwise.embedding.manifold.moved", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        layout(islands[2].W, 2, np.random.default_rng(0))
+    assert len(steps) == 3
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

@@ -5,7 +5,7 @@ Neighbours attract each other, and all other points repel, as in UMAP [1], with 
     (1)  q_ij = 1 / (1 + |y_i - y_j|^2)                      how near two points of the layout are
     (2)  min_Y  -1/2 sum_ij w_ij log q_ij - g/2 sum_i d_i mean_j log(1 - q_ij),  d_i = sum_j w_ij
     (3)  c_ij = 2 w_ij q_ij                                  attraction along an edge
-    (4)  r_ij = 2 g d_i q_ij / (m |y_i - y_j|^2)             repulsion from m points drawn at random
+    (4)  r_ij = 2 g d_i q_ij / (m (e + |y_i - y_j|^2))       repulsion from m points drawn at random
     (5)  y_i <- y_i + h (sum_j c_ij (y_j - y_i) + sum_j r_ij (y_i - y_j)) / (1 + h sum_j c_ij)
 
 [1] takes one edge after the other, which no array library does well. Here all points move at once,
@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from linkwise.blocks import row_blocks, run_blocks
+from linkwise.blocks import one_thread, row_blocks, run_blocks
 from linkwise.blocks.progress import Progress
 from linkwise.embedding.spectral import spectral_basis
 from linkwise.graph.laplacians import degrees
@@ -36,8 +36,8 @@ REPULSION = 2.5  # g: 5 negative samples for each end of an edge in UMAP
 DRAWN = 64  # m: with 32 the islands of USPS touched, with 256 nothing was gained
 REACH = 10.0  # largest coordinate of the start, as in UMAP
 JITTER = 1e-4  # tells apart points that share all eigenvectors
-SOFTENED = 1e-3  # added to squared distances in (4), which has a pole
-LARGEST = 4.0  # most that one point repels, and that a coordinate moves in a step, as in UMAP
+SOFTENED = 1 / 16  # e: one point then repels by less than 4, the bound of UMAP, without a clip
+LARGEST = 4.0  # most that a coordinate moves in a step, as in UMAP
 PLACING = 30  # steps of new points: they start among their neighbours and settle quickly
 WIDTH = 500  # numbers that a step holds for a row: the ends of its edges and the drawn points
 
@@ -57,6 +57,29 @@ def edges_of(W, part):
     return Edges(ends, W.indices[low:high], W.data[low:high])
 
 
+def attraction(y, edges, Y):
+    """Return sum_j c_ij (y_j - y_i), (b, r), and sum_j c_ij, (b,), of Eq. (3)."""
+    D = Y[edges.columns]
+    D -= np.repeat(y, np.diff(edges.ends), axis=0)  # (edges, r)
+    c = 2 * edges.weights / (1 + np.einsum("ij,ij->i", D, D))
+    C = sparse.csr_array((c, np.arange(len(c)), edges.ends), (len(y), len(c)))
+    return C @ D, C @ np.ones_like(c)
+
+
+def repulsion_from(drawn, y):
+    """Return sum_j r_ij (y_i - y_j) of Eq. (4) over the drawn points, (b, r), for g d_i = 1."""
+    squared = y @ (-2 * drawn.T)  # (b, m); in place below, because this takes most of a step
+    squared += np.einsum("ij,ij->i", y, y)[:, None]
+    squared += np.einsum("ij,ij->i", drawn, drawn)
+    np.maximum(squared, 0, out=squared)
+    r = squared + SOFTENED
+    squared += 1
+    r *= squared
+    np.divide(2 / len(drawn), r, out=r)
+    total = r @ np.hstack((drawn, np.ones_like(drawn[:, :1])))  # (b, r + 1)
+    return total[:, -1:] * y - total[:, :-1]
+
+
 def moved(y, edges, Y, drawn, push, h):
     """Return points y (b, r) after one step, Eq. (5).
 
@@ -69,18 +92,8 @@ def moved(y, edges, Y, drawn, push, h):
     push : array (b,), g d_i
     h : float
     """
-    D = np.repeat(y, np.diff(edges.ends), axis=0)
-    D -= Y[edges.columns]
-    q = 1 / (1 + np.einsum("ij,ij->i", D, D))  # Eq. (1)
-    C = sparse.csr_array((2 * edges.weights * q, edges.columns, edges.ends), (len(y), len(Y)))
-    attracted = C.sum(axis=1)  # Eq. (3)
-    squared = np.einsum("ij,ij->i", y, y)[:, None] + np.einsum("ij,ij->i", drawn, drawn)
-    squared -= 2 * (y @ drawn.T)
-    np.maximum(squared, 0, out=squared)
-    r = 2 / ((SOFTENED + squared) * (1 + squared))  # Eq. (4)
-    np.minimum(r, LARGEST / np.sqrt(squared + SOFTENED), out=r)
-    r *= (push / len(drawn))[:, None]
-    force = C @ Y - attracted[:, None] * y + r.sum(axis=1)[:, None] * y - r @ drawn
+    force, attracted = attraction(y, edges, Y)
+    force += push[:, None] * repulsion_from(drawn, y)
     step = h * force / (1 + h * attracted)[:, None]
     return y + np.clip(step, -LARGEST, LARGEST)  # Eq. (5)
 
@@ -116,14 +129,15 @@ def layout(W, r, rng, *, order=None, steps=STEPS, repulsion=REPULSION):
         W, Y = W[order][:, order], Y[order]
     push = np.float32(repulsion) * degrees(W)
     parts = row_blocks(len(Y), WIDTH)
-    with Progress("layout", steps, unit="steps") as progress:
+    run = run_blocks if len(parts) > 1 else map  # threads take longer to start than one block
+    with one_thread(), Progress("layout", steps, unit="steps") as progress:
         for h in _steps(FIRST, steps):
             drawn = Y[rng.integers(len(Y), size=DRAWN)]
 
             def move(part, Y=Y, drawn=drawn, h=h):
                 return moved(Y[part], edges_of(W, part), Y, drawn, push[part], h)
 
-            Y = np.concatenate(list(run_blocks(move, parts)))
+            Y = np.concatenate(list(run(move, parts)))
             progress.advance()
     if order is not None:
         Y[order] = Y.copy()
@@ -131,10 +145,10 @@ def layout(W, r, rng, *, order=None, steps=STEPS, repulsion=REPULSION):
 
 
 def place(Y, P, degree, rng, *, repulsion=REPULSION):
-    """Return where new points belong in a layout, (q, r).
+    """Return where new points belong in a layout, float32 (q, r).
 
     They start at the mean of their neighbours and take the steps of Eq. (5), while the layout
-    itself stays as it is.
+    itself stays as it is. The place of a point does not depend on the other new points.
 
     Parameters
     ----------
@@ -144,9 +158,17 @@ def place(Y, P, degree, rng, *, repulsion=REPULSION):
     rng : numpy Generator
     repulsion : float, that of the layout
     """
-    y = (P @ Y).astype(np.float32)
-    edges = edges_of(sparse.csr_array(P * degree).astype(np.float32), slice(0, P.shape[0]))
-    push = np.full(len(y), repulsion * degree, dtype=np.float32)
-    for h in _steps(FIRST / 2, PLACING):
-        y = moved(y, edges, Y, Y[rng.integers(len(Y), size=DRAWN)], push, h)
-    return y
+    Y = np.asarray(Y, dtype=np.float32)
+    P = sparse.csr_array(P).astype(np.float32)
+    drawn = Y[rng.integers(len(Y), size=(PLACING, DRAWN))]  # (steps, m, r)
+
+    def settled(part):
+        y, edges = P[part] @ Y, edges_of(P, part)
+        edges = edges._replace(weights=degree * edges.weights)
+        push = np.full(len(y), repulsion * degree, dtype=np.float32)
+        for h, repelling in zip(_steps(FIRST / 2, PLACING), drawn, strict=True):
+            y = moved(y, edges, Y, repelling, push, h)
+        return y
+
+    parts = row_blocks(P.shape[0], WIDTH)
+    return np.concatenate(list(run_blocks(settled, parts, label="places", total=P.shape[0])))
