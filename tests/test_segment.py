@@ -1,4 +1,4 @@
-"""Regions of pictures by strokes."""
+"""Regions of images by strokes."""
 
 import time
 from itertools import pairwise
@@ -12,10 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from benchmarks.papers.images import IMAGES
 from linkwise.constraints import Constraints
 from linkwise.kernel import propagate
-from linkwise.segment import Segmenter, Stroke, covariance, enlarge, regions, superpixels
-from linkwise.segment.assign import neighbours, votes
-from linkwise.segment.blend import blended
+from linkwise.segment import Segmenter, Stroke, covariance, enlarge, regions, slic_superpixels
 from linkwise.segment.colour import lab, shrink, working_shape
+from linkwise.segment.region_scores import neighbours, painted_scores, pixel_regions
 from linkwise.segment.segmenter import cut
 from linkwise.segment.strokes import checked_stroke, covered, painted, values_of
 
@@ -37,7 +36,7 @@ def grey(brightness):
 
 
 def occluder(seed, side=16):
-    """A picture of the kind of figure 7 A-C: a box as bright as the ground at one of its sides."""
+    """An image of the kind of figure 7 A-C: a box as bright as the ground at one of its sides."""
     rng = np.random.default_rng(seed)
     ground = 0.2 + 0.5 * field((side, side), rng)
     row, column = np.indices((side, side))
@@ -49,7 +48,7 @@ def occluder(seed, side=16):
 
 
 def objects(seed, side=43):
-    """A picture of the kind of figure 7 D: three objects on a ground, with noise."""
+    """An image of the kind of figure 7 D: three objects on a ground, with noise."""
     rng = np.random.default_rng(seed)
     row, column = np.indices((side, side))
     region = np.zeros((side, side), dtype=int)
@@ -63,7 +62,7 @@ def objects(seed, side=43):
 
 
 def photo(seed, shape=(120, 160)):
-    """A coloured picture: two things with shading on a ground of another colour, with noise."""
+    """A coloured image: two things with shading on a ground of another colour, with noise."""
     rng = np.random.default_rng(seed)
     row, column = np.indices(shape)
     region = np.zeros(shape, dtype=int)
@@ -113,7 +112,7 @@ def test_colours_are_those_of_the_standard():
     assert_allclose(found[6], colours[10, 5, 200], atol=2)
 
 
-def test_a_smaller_picture_is_the_mean_of_boxes():
+def test_a_smaller_image_is_the_mean_of_boxes():
     rgb = np.random.default_rng(0).integers(0, 256, (6, 9, 3), dtype=np.uint8)
     boxes = rgb.reshape(2, 3, 3, 3, 3).mean(axis=(1, 3))
     assert_allclose(shrink(rgb, (2, 3)), boxes, atol=0.51)
@@ -136,44 +135,46 @@ def test_working_sizes_keep_within_the_limit(size):
 @pytest.fixture(scope="module")
 def cut_photo():
     rgb, region = photo(0)
-    return rgb, region, superpixels(lab(rgb), 150)
+    return rgb, region, slic_superpixels(lab(rgb), 150)
 
 
 def test_superpixels_are_connected_numbered_and_about_as_many_as_asked(cut_photo):
-    _, _, pieces = cut_photo
-    n = len(pieces.size)
+    _, _, superpixels = cut_photo
+    n = len(superpixels.size)
     assert 100 <= n <= 220
-    assert_array_equal(np.unique(pieces.label), np.arange(n))
-    assert_array_equal(np.bincount(pieces.label.ravel()), pieces.size)
+    assert_array_equal(np.unique(superpixels.label), np.arange(n))
+    assert_array_equal(np.bincount(superpixels.label.ravel()), superpixels.size)
     for number in range(n):
-        assert ndimage.label(pieces.label == number)[1] == 1
+        assert ndimage.label(superpixels.label == number)[1] == 1
 
 
 def test_superpixels_have_the_means_of_their_pixels(cut_photo):
-    rgb, _, pieces = cut_photo
-    inside = pieces.label == 7
-    assert_allclose(pieces.colour[7], lab(rgb)[inside].mean(axis=0), rtol=1e-4, atol=1e-3)
-    assert_allclose(pieces.place[7], np.argwhere(inside).mean(axis=0), rtol=1e-4)
+    rgb, _, superpixels = cut_photo
+    inside = superpixels.label == 7
+    assert_allclose(superpixels.colour[7], lab(rgb)[inside].mean(axis=0), rtol=1e-4, atol=1e-3)
+    assert_allclose(superpixels.place[7], np.argwhere(inside).mean(axis=0), rtol=1e-4)
 
 
 def test_superpixels_keep_to_the_edges_of_things(cut_photo):
-    _, region, pieces = cut_photo
-    best = [np.bincount(region[pieces.label == i]).argmax() for i in range(len(pieces.size))]
-    assert np.mean(np.array(best)[pieces.label] == region) > 0.985
+    _, region, superpixels = cut_photo
+    best = [
+        np.bincount(region[superpixels.label == i]).argmax() for i in range(len(superpixels.size))
+    ]
+    assert np.mean(np.array(best)[superpixels.label] == region) > 0.985
 
 
-def test_a_small_picture_is_its_pixels():
-    pieces = superpixels(lab(occluder(0)[0]), 500)
-    assert_array_equal(pieces.label.ravel(), np.arange(256))
+def test_a_small_image_is_its_pixels():
+    superpixels = slic_superpixels(lab(occluder(0)[0]), 500)
+    assert_array_equal(superpixels.label.ravel(), np.arange(256))
 
 
 @pytest.mark.parametrize("shape", [(1, 300), (300, 1), (2, 2), (1, 1), (7, 500)])
-def test_thin_pictures_are_cut_too(shape):
+def test_thin_images_are_cut_too(shape):
     colour = lab(np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8))
-    pieces = superpixels(colour, 20)
-    assert pieces.label.shape == shape
-    assert pieces.size.sum() == shape[0] * shape[1]
-    assert pieces.size.min() > 0
+    superpixels = slic_superpixels(colour, 20)
+    assert superpixels.label.shape == shape
+    assert superpixels.size.sum() == shape[0] * shape[1]
+    assert superpixels.size.min() > 0
 
 
 def test_at_full_size_borders_follow_the_pixels():
@@ -182,36 +183,38 @@ def test_at_full_size_borders_follow_the_pixels():
     inside = (row - 150) ** 2 + (column - 200) ** 2 < 90**2
     rgb[inside] = [220, 40, 40]
     shape = working_shape((301, 403), 3000)
-    pieces = superpixels(lab(shrink(rgb, shape)), 60)
-    label = enlarge(rgb, pieces)
+    superpixels = slic_superpixels(lab(shrink(rgb, shape)), 60)
+    label = enlarge(rgb, superpixels)
     assert label.shape == inside.shape
-    red = pieces.colour[:, 1] > 30
-    coarse = red[pieces.label][(row * shape[0]) // 301, (column * shape[1]) // 403]
+    red = superpixels.colour[:, 1] > 30
+    coarse = red[superpixels.label][(row * shape[0]) // 301, (column * shape[1]) // 403]
     wrong, wrong_coarse = np.mean(red[label] != inside), np.mean(coarse != inside)
     assert wrong < 0.004 < wrong_coarse
 
 
-def test_thin_things_keep_their_pieces():
-    # three pixels wide, in pieces of about twelve: no piece is half thing, half ground
+def test_thin_things_keep_their_superpixels():
+    # three pixels wide, in superpixels of about twelve: no superpixel is half thing, half ground
     row, column = np.indices((160, 200))
     region = (abs(column - 100 - 30 * np.sin(row / 25)) < 2).astype(int)
     rgb = np.array([[150, 170, 190], [60, 90, 40]])[region]
     noisy = rgb + np.random.default_rng(0).normal(0, 8, rgb.shape)
-    pieces = superpixels(lab(np.clip(noisy, 0, 255).astype(np.uint8)), 220)
-    best = [np.bincount(region[pieces.label == i]).argmax() for i in range(len(pieces.size))]
-    assert np.mean(np.array(best)[pieces.label] == region) > 0.995
+    superpixels = slic_superpixels(lab(np.clip(noisy, 0, 255).astype(np.uint8)), 220)
+    best = [
+        np.bincount(region[superpixels.label == i]).argmax() for i in range(len(superpixels.size))
+    ]
+    assert np.mean(np.array(best)[superpixels.label] == region) > 0.995
 
 
 @pytest.mark.parametrize("shape", [(1, 20_000), (20_000, 1), (3, 9000), (150, 160)])
-def test_there_are_never_many_times_more_pieces_than_asked(shape):
+def test_there_are_never_many_times_more_superpixels_than_asked(shape):
     rgb = np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8)
-    pieces = superpixels(lab(rgb), 100)
-    assert len(pieces.size) <= 300
+    superpixels = slic_superpixels(lab(rgb), 100)
+    assert len(superpixels.size) <= 300
 
 
 def test_the_same_size_needs_no_enlarging(cut_photo):
-    rgb, _, pieces = cut_photo
-    assert_array_equal(enlarge(rgb, pieces), pieces.label)
+    rgb, _, superpixels = cut_photo
+    assert_array_equal(enlarge(rgb, superpixels), superpixels.label)
 
 
 # strokes
@@ -246,7 +249,7 @@ def test_a_thin_stroke_is_unbroken_and_reaches_its_ends():
     assert hit[3, 59]
 
 
-def test_a_stroke_scales_with_the_picture():
+def test_a_stroke_scales_with_the_image():
     stroke = Stroke("1", ((100, 100), (300, 200)), 40)
     hit = np.zeros((40, 50), dtype=bool)
     hit[covered(stroke, (400, 500), hit.shape)] = True
@@ -274,7 +277,7 @@ def test_numbers_keep_their_value_and_names_take_the_rest():
     ("body", "fault"),
     [
         ({"colour": "1", "points": [[1, 1], [300, 1]]}, r"points\[1\] is 300, 1, outside"),
-        ({"colour": "1", "points": [[-0.1, 1]]}, "outside of the picture of 20 x 10"),
+        ({"colour": "1", "points": [[-0.1, 1]]}, "outside the image of 20 x 10"),
         ({"colour": "1", "points": [[1e300, 1]]}, "outside"),
         ({"colour": "1", "points": [[float("nan"), 1]]}, "finite"),
         ({"colour": "1", "points": [[1, 1]], "width": 21}, "width is 21"),
@@ -289,33 +292,33 @@ def test_strokes_that_cannot_be_are_refused(body, fault):
         checked_stroke(body, (10, 20))
 
 
-# pieces to regions
+# regions of superpixels
 
 
-def test_a_piece_with_two_colours_is_cut_between_them(cut_photo):
-    rgb, _, pieces = cut_photo
+def test_a_superpixel_with_two_colours_is_cut_between_them(cut_photo):
+    rgb, _, superpixels = cut_photo
     colour = lab(rgb)
-    i, j = np.nonzero(pieces.label == 40)
-    paint = np.zeros(pieces.label.shape, dtype=np.uint8)
+    i, j = np.nonzero(superpixels.label == 40)
+    paint = np.zeros(superpixels.label.shape, dtype=np.uint8)
     paint[i[0], j[0]], paint[i[-1], j[-1]] = 1, 2
-    found = cut(pieces, colour, paint)
-    n = len(pieces.size)
+    found = cut(superpixels, colour, paint)
+    n = len(superpixels.size)
     assert len(found.size) == n + 1
     assert found.label[i[0], j[0]] == 40
     assert found.label[i[-1], j[-1]] == n
-    elsewhere = pieces.label != 40
-    assert_array_equal(found.label[elsewhere], pieces.label[elsewhere])
+    elsewhere = superpixels.label != 40
+    assert_array_equal(found.label[elsewhere], superpixels.label[elsewhere])
     paint[i[-1], j[-1]] = 1
-    assert cut(pieces, colour, paint) is pieces
+    assert cut(superpixels, colour, paint) is superpixels
 
 
 def test_neighbours_are_those_that_touch(cut_photo):
-    _, _, pieces = cut_photo
-    W = neighbours(pieces)
+    _, _, superpixels = cut_photo
+    W = neighbours(superpixels)
     touch = set()
     for a, b in (
-        (pieces.label[:, :-1], pieces.label[:, 1:]),
-        (pieces.label[:-1], pieces.label[1:]),
+        (superpixels.label[:, :-1], superpixels.label[:, 1:]),
+        (superpixels.label[:-1], superpixels.label[1:]),
     ):
         touch |= {(x, y) for x, y in zip(a.ravel(), b.ravel(), strict=True) if x != y}
     assert {(min(p), max(p)) for p in touch} == {
@@ -331,11 +334,11 @@ def test_the_covariance_is_one(cut_photo):
     assert np.linalg.eigvalsh(K).min() > -1e-10
 
 
-def test_votes_are_the_sign_of_the_propagated_affinity(cut_photo):
-    # links between all painted pieces, all hard: the affinity with them that is left
+def test_scores_are_the_sign_of_the_propagated_affinity(cut_photo):
+    # links between all painted superpixels, all hard: the affinity with them that is left
     K = covariance(cut_photo[2])
     t, y = np.array([3, 20, 61, 77, 110]), np.array([0, 1, 0, 1, 1])
-    f = votes(K, t, y, 2, eps=1e-4)
+    f = painted_scores(K, t, y, 2, eps=1e-4)
     code = np.full(len(K), -1)
     code[t] = y
     i, j, sign, weight = Constraints.from_labels(code).resolve(n=len(K)).arrays()
@@ -347,7 +350,7 @@ def test_votes_are_the_sign_of_the_propagated_affinity(cut_photo):
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_painted_pieces_are_what_they_are_painted(cut_photo, k):
+def test_painted_superpixels_are_what_they_are_painted(cut_photo, k):
     K = covariance(cut_photo[2])
     y = np.full(len(K), -1)
     y[[5, 9, 44, 80]] = [0, 1, 1, 0]
@@ -371,30 +374,32 @@ def test_a_border_on_even_ground_has_no_stairs():
     edge = (mask[:, 1:] != mask[:, :-1]) & near[:, 1:]
     along = np.abs(np.diff(np.argmax(mask == 2, axis=1)[30:120]))
     assert edge.any()
-    assert along.max() <= 5  # a piece is thirteen pixels wide
+    assert along.max() <= 5  # a superpixel is thirteen pixels wide
 
 
 def test_a_border_at_an_edge_stays_where_it_is(cut_photo):
-    _, region, pieces = cut_photo
+    _, region, superpixels = cut_photo
     found = np.array(
-        [np.bincount(region[pieces.label == i]).argmax() for i in range(len(pieces.size))]
+        [np.bincount(region[superpixels.label == i]).argmax() for i in range(len(superpixels.size))]
     )
     f = np.eye(3)[found] - 1 / 3
-    kept = blended(pieces, f, pieces.label)
-    assert np.mean(kept == found[pieces.label]) > 0.998
-    whole = blended(pieces, np.eye(3)[0 * found], pieces.label)
+    kept = pixel_regions(superpixels, f, superpixels.label)
+    assert np.mean(kept == found[superpixels.label]) > 0.998
+    whole = pixel_regions(superpixels, np.eye(3)[0 * found], superpixels.label)
     assert np.all(whole == 0)
 
 
 def test_blending_is_the_same_at_another_size(cut_photo):
-    _, _, pieces = cut_photo
-    f = np.random.default_rng(0).normal(size=(len(pieces.size), 3))
-    small = blended(pieces, f, pieces.label)
-    large = blended(pieces, f, np.repeat(np.repeat(pieces.label, 3, axis=0), 3, axis=1))
+    _, _, superpixels = cut_photo
+    f = np.random.default_rng(0).normal(size=(len(superpixels.size), 3))
+    small = pixel_regions(superpixels, f, superpixels.label)
+    large = pixel_regions(
+        superpixels, f, np.repeat(np.repeat(superpixels.label, 3, axis=0), 3, axis=1)
+    )
     assert np.mean(large[1::3, 1::3] == small) > 0.999
 
 
-# pictures
+# images
 
 
 def stroke_through(wrong, region):
@@ -425,7 +430,7 @@ def drawn_until(segmenter, region, right, most):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_few_strokes_cut_out_an_occluder(seed):
-    # figure 7, A to C, of affinity propagation: no clusters of such a picture are its regions
+    # figure 7, A to C, of affinity propagation: no clusters of such an image are its regions
     rgb, region = occluder(seed)
     segmenter = Segmenter(rgb)
     plain = right_share(region, segmenter.mask([], n_regions=2))
@@ -454,7 +459,7 @@ def test_strokes_match_the_regions_of_figure_7(name):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_dots_are_cannot_links_and_do_alone(seed):
-    # a dot for each region: no two painted pieces are linked, all of them must not be together
+    # a dot for each region: no two painted superpixels are linked, all of them must not be together
     rgb, region = photo(seed)
     middles = [(20, 15), (45, 60), (120, 55)]
     dots = [Stroke(str(r + 1), (middle,), 0) for r, middle in enumerate(middles)]
@@ -545,7 +550,7 @@ def test_a_colour_painted_over_says_nothing(drawn):
     assert_array_equal(segmenter.mask([hidden, over, *strokes]), segmenter.mask([over, *strokes]))
 
 
-def test_a_brush_that_slips_over_an_edge_takes_no_piece_there():
+def test_a_brush_that_slips_over_an_edge_takes_no_superpixel_there():
     rgb = np.zeros((60, 80, 3), dtype=np.uint8)
     rgb[:, 40:] = 220
     lines = [Stroke("1", ((36, 5), (36, 55)), 10), Stroke("2", ((70, 30),), 2)]
@@ -554,14 +559,14 @@ def test_a_brush_that_slips_over_an_edge_takes_no_piece_there():
     assert_array_equal(mask, np.where(slipped | (np.arange(80) < 40), 1, 2))
 
 
-def test_a_piece_under_a_wide_brush_is_painted():
+def test_a_superpixel_under_a_wide_brush_is_painted():
     rgb = np.full((60, 80, 3), 90, dtype=np.uint8)
     rgb[25:35, 60:70] = 200  # beside the middle of the brush, and all under it
     lines = [Stroke("1", ((50, 30),), 44), Stroke("2", ((5, 30),), 2)]
     assert np.all(Segmenter(rgb, n_superpixels=60).mask(lines)[25:35, 60:70] == 1)
 
 
-def test_one_region_is_the_picture(drawn):
+def test_one_region_is_the_image(drawn):
     segmenter, _, strokes = drawn
     assert set(np.unique(segmenter.mask([], n_regions=1))) == {1}
     assert set(np.unique(segmenter.mask(strokes[:1], n_regions=1))) == {1}
@@ -579,7 +584,7 @@ def test_grey_arrays_do_and_other_arrays_are_refused():
             Segmenter(wrong)
 
 
-def test_pictures_of_few_pixels():
+def test_images_of_few_pixels():
     for shape in ((1, 1), (1, 2), (2, 1), (3, 3)):
         rgb = np.arange(shape[0] * shape[1] * 3, dtype=np.uint8).reshape(*shape, 3)
         segmenter = Segmenter(rgb)
@@ -594,7 +599,7 @@ def test_pictures_of_few_pixels():
             assert mask[-1, -1] == 2
 
 
-def test_a_picture_of_one_colour_is_split_between_strokes():
+def test_an_image_of_one_colour_is_split_between_strokes():
     rgb = np.full((60, 90, 3), 128, dtype=np.uint8)
     mask = Segmenter(rgb, n_superpixels=100).mask(
         [Stroke("1", ((5, 30),), 4), Stroke("2", ((85, 30),), 4)]

@@ -1,4 +1,4 @@
-"""The page of a picture in a real browser."""
+"""The page of an image in a real browser."""
 
 import contextlib
 import os
@@ -86,7 +86,7 @@ def in_context(browser):
 
 @contextlib.contextmanager
 def served(browser, folder, name="two.png"):
-    """Serve a picture from a thread; yield a function that opens a Tab on it."""
+    """Serve an image from a thread; yield a function that opens a Tab on it."""
     Image.fromarray(halves()).save(folder / name)
     settings = {"regions": None, "superpixels": 80}
     rgb, journal = open_project(folder / name, folder / "two.linkwise", settings)

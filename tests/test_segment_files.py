@@ -1,4 +1,4 @@
-"""Pictures and strokes in files, and the command line over them."""
+"""Images and strokes in files, and the command line over them."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from PIL import Image
 
 from linkwise.cli import main
 from linkwise.journal import read_project
-from linkwise.segment import Segmenter, Stroke, picture, read_picture, read_strokes, write_mask
+from linkwise.segment import Segmenter, Stroke, image_files, read_image, read_strokes, write_mask
 from linkwise.segment.masks import PALETTE, encoded
 from linkwise.segment.project import open_project
 
@@ -59,7 +59,7 @@ def test_known_kinds_are_read(tmp_path, name):
     rgb = two_halves()
     options = {"lossless": True} if name.endswith("webp") else {}
     Image.fromarray(rgb).save(tmp_path / name, **options)
-    found = read_picture(tmp_path / name)
+    found = read_image(tmp_path / name)
     assert found.dtype == np.uint8
     assert_allclose(found.astype(int), rgb, atol=120 if name.endswith("jpg") else 0)
 
@@ -76,29 +76,29 @@ def test_a_turned_photograph_is_upright(tmp_path, orientation):
     exif[0x0112] = orientation
     stored = np.ascontiguousarray(turns[orientation])
     Image.fromarray(stored).save(tmp_path / "a.png", exif=exif)
-    assert_array_equal(read_picture(tmp_path / "a.png"), rgb)
+    assert_array_equal(read_image(tmp_path / "a.png"), rgb)
 
 
 def test_other_modes_become_colours(tmp_path):
     grey = np.arange(200, dtype=np.uint8).reshape(10, 20)
     Image.fromarray(grey).save(tmp_path / "grey.png")
-    assert_array_equal(read_picture(tmp_path / "grey.png"), np.repeat(grey[..., None], 3, axis=2))
+    assert_array_equal(read_image(tmp_path / "grey.png"), np.repeat(grey[..., None], 3, axis=2))
     clear = np.zeros((4, 4, 4), dtype=np.uint8)
     Image.fromarray(clear).save(tmp_path / "clear.png")
-    assert np.all(read_picture(tmp_path / "clear.png") == 255)
+    assert np.all(read_image(tmp_path / "clear.png") == 255)
     deep = np.array([[1000, 3000], [2000, 1000]], dtype=np.uint16)
     Image.fromarray(deep).save(tmp_path / "deep.png")
-    assert_array_equal(read_picture(tmp_path / "deep.png")[..., 0], [[0, 255], [128, 0]])
+    assert_array_equal(read_image(tmp_path / "deep.png")[..., 0], [[0, 255], [128, 0]])
     Image.fromarray(grey).convert("1").save(tmp_path / "bits.png")
-    assert set(np.unique(read_picture(tmp_path / "bits.png"))) <= {0, 255}
+    assert set(np.unique(read_image(tmp_path / "bits.png"))) <= {0, 255}
     Image.fromarray(two_halves()).convert("CMYK").save(tmp_path / "ink.jpg")
-    assert read_picture(tmp_path / "ink.jpg").shape == (40, 60, 3)
+    assert read_image(tmp_path / "ink.jpg").shape == (40, 60, 3)
     palette = Image.fromarray(two_halves()).convert("P")
     palette.save(tmp_path / "palette.png", transparency=0)
-    assert read_picture(tmp_path / "palette.png").shape == (40, 60, 3)
+    assert read_image(tmp_path / "palette.png").shape == (40, 60, 3)
     Image.fromarray(np.array([[0.0, np.nan]], dtype=np.float32)).save(tmp_path / "nan.tiff")
-    with pytest.raises(ValueError, match="no finite numbers"):
-        read_picture(tmp_path / "nan.tiff")
+    with pytest.raises(ValueError, match="not finite numbers"):
+        read_image(tmp_path / "nan.tiff")
 
 
 def whole(kind):
@@ -117,16 +117,16 @@ BAD = {
     "half.png": (lambda: whole("PNG")[:3000], "damaged"),
     "half.jpg": (lambda: whole("JPEG")[:2000], "damaged"),
     "lies.png": (lambda: png_header(500, 500), "damaged"),
-    "text.png": (lambda: b"id,x,y\n1,2,3\n", "is no JPEG"),
-    "empty.jpg": (lambda: b"", "is no JPEG"),
-    "page.svg": (lambda: b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is no JPEG"),
-    "moving.gif": (lambda: whole("GIF"), "is no JPEG"),
-    "script.jpg": (lambda: b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "is no JPEG"),
+    "text.png": (lambda: b"id,x,y\n1,2,3\n", "is not a JPEG"),
+    "empty.jpg": (lambda: b"", "is not a JPEG"),
+    "page.svg": (lambda: b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is not a JPEG"),
+    "moving.gif": (lambda: whole("GIF"), "is not a JPEG"),
+    "script.jpg": (lambda: b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "is not a JPEG"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_pictures_are_refused_in_one_sentence(tmp_path, capsys, name):
+def test_bad_images_are_refused_in_one_sentence(tmp_path, capsys, name):
     make, fault = BAD[name]
     (tmp_path / name).write_bytes(make())
     assert main(["segment", str(tmp_path / name), "--regions", "2", "-o", "m.npy"]) == 3
@@ -146,36 +146,36 @@ def test_bytes_gone_wrong_are_read_or_refused(tmp_path, seed):
     (tmp_path / "a").write_bytes(raw)
     read, said = None, ""
     try:
-        read = read_picture(tmp_path / "a")
+        read = read_image(tmp_path / "a")
     except ValueError as error:
         said = str(error)
     assert said.startswith(str(tmp_path / "a")) or read.shape[2] == 3
 
 
-def test_several_pictures_in_one_file_are_refused(tmp_path):
+def test_several_images_in_one_file_are_refused(tmp_path):
     frames = [Image.fromarray(two_halves())] * 3
     frames[0].save(tmp_path / "a.tiff", save_all=True, append_images=frames[1:])
-    with pytest.raises(ValueError, match="3 pictures"):
-        read_picture(tmp_path / "a.tiff")
+    with pytest.raises(ValueError, match="3 images"):
+        read_image(tmp_path / "a.tiff")
 
 
 def test_what_is_no_file_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe.png")
-    with pytest.raises(ValueError, match="no plain file"):
-        read_picture(tmp_path / "pipe.png")
+    with pytest.raises(ValueError, match="not a regular file"):
+        read_image(tmp_path / "pipe.png")
     with pytest.raises(IsADirectoryError):
-        read_picture(tmp_path)
+        read_image(tmp_path)
     with pytest.raises(FileNotFoundError):
-        read_picture(tmp_path / "none.png")
+        read_image(tmp_path / "none.png")
 
 
 def test_the_limit_is_on_pixels(tmp_path, monkeypatch):
     Image.fromarray(two_halves()).save(tmp_path / "a.png")
-    monkeypatch.setattr(picture, "MOST", 2399)
+    monkeypatch.setattr(image_files, "MOST", 2399)
     with pytest.raises(ValueError, match="60 x 40 pixels"):
-        read_picture(tmp_path / "a.png")
-    monkeypatch.setattr(picture, "MOST", 2400)
-    assert read_picture(tmp_path / "a.png").shape == (40, 60, 3)
+        read_image(tmp_path / "a.png")
+    monkeypatch.setattr(image_files, "MOST", 2400)
+    assert read_image(tmp_path / "a.png").shape == (40, 60, 3)
 
 
 # masks
@@ -287,7 +287,7 @@ def test_a_project_keeps_strokes_and_undo_is_exact(folder, capsys):
     assert len(read_project("halves.linkwise").events) == 4
 
 
-def test_a_mask_never_overwrites_the_picture_of_a_project(folder, capsys):
+def test_a_mask_never_overwrites_the_image_of_a_project(folder, capsys):
     open_project("halves.png", "halves.linkwise", SETTINGS)[1].close()
     Image.fromarray(two_halves()[::-1, ::-1]).save("other.png")
     before = Path("halves.png").read_bytes()
@@ -296,19 +296,19 @@ def test_a_mask_never_overwrites_the_picture_of_a_project(folder, capsys):
     assert Path("halves.png").read_bytes() == before
 
 
-def test_a_project_of_another_picture_is_refused(folder, capsys):
+def test_a_project_of_another_image_is_refused(folder, capsys):
     open_project("halves.png", "p.linkwise", SETTINGS)[1].close()
     Image.fromarray(two_halves()[::-1, ::-1]).save("other.png")
     assert main(["segment", "other.png", "--project", "p.linkwise", "-o", "m.npy"]) == 3
     assert "halves.png" in capsys.readouterr().err
 
 
-def test_strokes_outside_of_the_picture_in_a_log_are_refused(folder, capsys):
+def test_strokes_outside_of_the_image_in_a_log_are_refused(folder, capsys):
     _, journal = open_project("halves.png", "halves.linkwise", SETTINGS)
     with journal:
         journal.stroke("1", [[1e9, 5]])
     assert main(["segment", "halves.png", "-o", "mask.npy"]) == 3
-    assert "outside of the picture" in capsys.readouterr().err
+    assert "outside the image" in capsys.readouterr().err
 
 
 def test_settings_of_a_project_are_kept(folder, capsys):

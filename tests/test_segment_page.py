@@ -1,4 +1,4 @@
-"""The server of the page of a picture."""
+"""The server of the page of an image."""
 
 import io
 import json
@@ -30,7 +30,7 @@ RIGHT = {"colour": "2", "points": [[100, 40], [110, 50]], "width": 4}
 THIRD = {"colour": "3", "points": [[60, 70]], "width": 4}
 
 
-def picture():
+def two_halves():
     rng = np.random.default_rng(0)
     rgb = np.zeros((80, 120, 3))
     rgb[:, :60], rgb[:, 60:] = [190, 80, 60], [60, 90, 180]
@@ -63,10 +63,10 @@ class Page:
 
 @contextmanager
 def segment_page_of(folder, *, regions=None):
-    """Serve a picture without a network; yield the Page."""
+    """Serve an image without a network; yield the Page."""
     image, path = folder / "two.png", folder / "two.linkwise"
     if not image.exists():
-        Image.fromarray(picture()).save(image)
+        Image.fromarray(two_halves()).save(image)
     settings = {"regions": regions, "superpixels": 80}
     rgb, journal = open_project(image, path, settings)
     with journal:
@@ -116,7 +116,7 @@ def test_strokes_regions_undo_redo_export(page):
     lines = [
         Stroke(s["colour"], tuple(map(tuple, s["points"])), s["width"]) for s in json.loads(strokes)
     ]
-    assert_array_equal(full, Segmenter(picture(), n_superpixels=80).mask(lines))
+    assert_array_equal(full, Segmenter(two_halves(), n_superpixels=80).mask(lines))
 
 
 def test_a_stroke_sent_again_counts_once(page):
@@ -179,8 +179,8 @@ def test_nothing_to_undo_is_said(page):
     assert page.command("/api/undo", {}, status=400)["error"] == "there is nothing to undo"
 
 
-def test_the_picture_is_made_anew_for_the_page(page):
-    reply = page.get("/api/picture")
+def test_the_image_is_made_anew_for_the_page(page):
+    reply = page.get("/api/image")
     assert reply.header("content-type") == "image/jpeg"
     with Image.open(io.BytesIO(reply.body)) as image:
         assert image.size == (120, 80)
@@ -211,7 +211,7 @@ ODD = [
     None, True, -1, 0, 1, 2.5, 2**70, 1e300, "", "1", "x", "é\u202e\x00", "\ud800", [], [[1]],
     [[1, 2]], {}, {"a": 1},
 ]  # fmt: skip
-GETS = ["state", "picture", "mask", "export/strokes.json", "export/mask.png", "export/mask.npy",
+GETS = ["state", "image", "mask", "export/strokes.json", "export/mask.png", "export/mask.npy",
         "export/..%2ftwo.png", "nothing"]  # fmt: skip
 POSTS = {
     "stroke": ["colour", "points", "width", "client"], "undo": ["client"], "redo": ["client"],

@@ -19,7 +19,7 @@ from benchmarks.runs.output import write
 from benchmarks.segment.scenes import SCENES, scene
 from benchmarks.segment.segmenters import methods, nearest, paint_of, walker
 from benchmarks.segment.user import MOST, stroke_through, user
-from linkwise.segment import PALETTE, Segmenter, Stroke, read_picture
+from linkwise.segment import PALETTE, Segmenter, Stroke, read_image
 
 AFTER = (0, 2, 4, 8, 16)
 GOOD = 0.02  # share of wrong pixels that is hard to see
@@ -177,7 +177,7 @@ def run(*, out, photo, seeds, quick):
     show_quality(errors)
     if folder:
         sheet().save(folder / "segment-grey.png")
-    rgb = read_picture(photo) if photo else scene("things", 0)[0]
+    rgb = read_image(photo) if photo else scene("things", 0)[0]
     seconds = speed(rgb, [0.3, 2] if quick else list(SIZES), peers=(0.3,))
     print()
     show_speed(seconds)

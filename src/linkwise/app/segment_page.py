@@ -1,11 +1,11 @@
-"""A picture while it is segmented on a page: the journal, the segmenter, and what is shown.
+"""An image while it is segmented on a page: the journal, the segmenter, and what is shown.
 
 The journal says which strokes count, and the regions follow from them alone. Strokes are polylines
-in pixels of the full-size picture. Its requests:
+in pixels of the full-size image. Its requests:
 
     GET   /api/state              all the page shows besides pixels, as JSON
     GET   /api/events             the same as server-sent events, whenever something changes
-    GET   /api/picture            the picture, as a jpeg of a size for the screen
+    GET   /api/image              the image, as a jpeg of a size for the screen
     GET   /api/mask               bytes (h, w) at the working size: the value of each region
     GET   /api/export/NAME        mask.png, mask.npy at full size; strokes.json
     POST  /api/stroke, undo, redo, count     commands, JSON; answered with the state
@@ -25,12 +25,12 @@ from linkwise.app.server import api_routes
 from linkwise.app.static_files import static_routes
 from linkwise.app.updates import Watched, event_route
 from linkwise.segment.colour import working_shape
+from linkwise.segment.image_files import pillow
 from linkwise.segment.masks import PALETTE, encoded
-from linkwise.segment.picture import pillow
 from linkwise.segment.project import segmenter_of, strokes_of
 from linkwise.segment.strokes import COLOURS, checked_stroke, values_of
 
-SCREEN = 3_000_000  # pixels of the picture on the page: more than most screens have
+SCREEN = 3_000_000  # pixels of the image on the page: more than most screens have
 EXPORTS = ("mask.png", "mask.npy", "strokes.json")
 
 
@@ -41,7 +41,7 @@ class SegmentPage(Watched):
     ----------
     rgb : uint8 array (height, width, 3)
     journal : Journal, open
-    name : str, what the picture is called
+    name : str, what the image is called
     settings : dict with "regions" and "superpixels", None for the default
     """
 
@@ -50,7 +50,7 @@ class SegmentPage(Watched):
         self.segmenter = segmenter_of(rgb, settings)
         self._mutex = Lock()
         self._computed: Any = (None, None)  # strokes and number of regions, and the Regions
-        self._picture: bytes | None = None
+        self._image: bytes | None = None
 
     def strokes(self):
         """Return the strokes that count."""
@@ -79,7 +79,7 @@ class SegmentPage(Watched):
             "width": width,
             "height": height,
             "working": list(self.segmenter.working_shape),
-            "pieces": len(self.segmenter.pieces.size),
+            "superpixels": len(self.segmenter.superpixels.size),
             "version": [state.n_events, self.k or 0],
             "k": self.k,
             "strokes": [stroke._asdict() for stroke in strokes],
@@ -90,17 +90,17 @@ class SegmentPage(Watched):
             "project": os.path.basename(self.journal.path),
         }
 
-    def picture(self):
-        """Return the picture for the screen, the bytes of a jpeg."""
-        if self._picture is None:
+    def image(self):
+        """Return the image for the screen, the bytes of a jpeg."""
+        if self._image is None:
             Image, out = pillow(), io.BytesIO()
             height, width = working_shape(self.segmenter.shape, SCREEN)
             photo = Image.fromarray(self.segmenter.rgb)
             if photo.size != (width, height):
                 photo = photo.resize((width, height), Image.Resampling.BOX)
             photo.save(out, "JPEG", quality=90)
-            self._picture = out.getvalue()
-        return self._picture
+            self._image = out.getvalue()
+        return self._image
 
     def exported(self, name):
         """Return the bytes of a file to save."""
@@ -132,7 +132,7 @@ class SegmentPage(Watched):
 
     def count(self, k):
         """Set the least number of regions; None: one for each colour."""
-        most = min(COLOURS, len(self.segmenter.pieces.size))
+        most = min(COLOURS, len(self.segmenter.superpixels.size))
         whole = isinstance(k, int) and not isinstance(k, bool)
         if k is not None and not (whole and 1 <= k <= most):
             raise ValueError(f"k must be a whole number in 1..{most}, or null; got {k!r}")
@@ -146,8 +146,8 @@ def segment_routes(page):
     async def state(request):
         return JSONResponse(page.view())
 
-    async def picture(request):
-        return Response(await asyncio.to_thread(page.picture), media_type="image/jpeg")
+    async def image(request):
+        return Response(await asyncio.to_thread(page.image), media_type="image/jpeg")
 
     async def mask(request):
         found = await asyncio.to_thread(page.regions)
@@ -172,7 +172,7 @@ def segment_routes(page):
         return JSONResponse(page.view())
 
     gets = {
-        "state": state, "events": event_route(page, page.view), "picture": picture, "mask": mask,
+        "state": state, "events": event_route(page, page.view), "image": image, "mask": mask,
         "export/{name}": export,
     }  # fmt: skip
     posts = {

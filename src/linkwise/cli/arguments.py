@@ -195,7 +195,7 @@ def parser() -> Parser:
         "--superpixels",
         type=whole(2, 3000),
         metavar="N",
-        help="number of pieces; default about 500",
+        help="approximate number of superpixels, default 500",
     )
     add(
         "--project",

@@ -62,7 +62,7 @@ def export(args: Namespace) -> int:
 
 
 def segment(args: Namespace) -> int:
-    """Cut a picture into regions by strokes drawn on it."""
+    """Segment an image into regions by strokes."""
     from linkwise.journal import default_project
     from linkwise.segment.project import KEPT, segment_file, settings_of
 
@@ -85,7 +85,7 @@ def segment(args: Namespace) -> int:
 
 
 def write_regions(args, write, project, settings):
-    """Write the mask of a picture without a page."""
+    """Write the mask of an image without a page."""
     from linkwise.segment.masks import check_format
     from linkwise.tables import check_output
 

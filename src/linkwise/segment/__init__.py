@@ -1,33 +1,33 @@
-"""Regions of a picture by strokes: superpixels, clustered under the links that strokes are.
+"""Regions of an image by strokes: superpixels, clustered under the constraints that strokes imply.
 
-picture (a file to pixels, safely), colour, slic (superpixels, and back to full size), strokes
-(polylines to painted pixels), assign (painted pieces to regions), blend (borders where there is no
-edge), segmenter (the whole), masks (files for other programs), project (strokes in a log).
+image_files (a file to pixels, safely), colour, slic (superpixels, also at full size), strokes
+(polylines to painted pixels), region_scores (painted superpixels to the region of every pixel),
+segmenter (all of this for an image), masks (files for other programs), project (strokes in a log).
 """
 
-from linkwise.segment.assign import covariance, regions
 from linkwise.segment.colour import lab
+from linkwise.segment.image_files import read_image
 from linkwise.segment.masks import PALETTE, write_mask
-from linkwise.segment.picture import read_picture
+from linkwise.segment.region_scores import covariance, regions
 from linkwise.segment.segmenter import Regions, Segmenter
-from linkwise.segment.slic import Pieces, enlarge, superpixels
+from linkwise.segment.slic import Superpixels, enlarge, slic_superpixels
 from linkwise.segment.strokes import Stroke, checked_stroke, painted, read_strokes, values_of
 
 __all__ = [
     "PALETTE",
-    "Pieces",
     "Regions",
     "Segmenter",
     "Stroke",
+    "Superpixels",
     "checked_stroke",
     "covariance",
     "enlarge",
     "lab",
     "painted",
-    "read_picture",
+    "read_image",
     "read_strokes",
     "regions",
-    "superpixels",
+    "slic_superpixels",
     "values_of",
     "write_mask",
 ]

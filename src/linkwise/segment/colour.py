@@ -1,9 +1,9 @@
-"""Colour as the eye tells it apart, and pictures made smaller.
+"""Colours in which distances match perception, and smaller images.
 
-sRGB to CIE L*a*b* (D65), where distances are about what an eye sees as different:
+sRGB to CIE L*a*b* (D65). Equal distances in it look about equally different:
 
     (1)  c = ((v + .055) / 1.055)^2.4, or v / 12.92 where v <= .04045      v = byte / 255
-    (2)  (X, Y, Z) = M c, divided by the white (M of a row sums to it)
+    (2)  (X, Y, Z) = M c, divided by those of white, the sums of the rows of M
     (3)  L = 116 f(Y) - 16,  a = 500 (f(X) - f(Y)),  b = 200 (f(Y) - f(Z))
          f(t) = t^(1/3), or 7.787 t + 16/116 where t <= .008856
 """
@@ -35,7 +35,7 @@ def lab(rgb):
 
 
 def working_shape(shape, most):
-    """Return (height, width) of at most about `most` pixels, the same proportions."""
+    """Return (height, width) with about the same proportions and at most `most` pixels."""
     height, width = shape
     scale = min(1.0, (most / (height * width)) ** 0.5)
     h, w = max(1, round(height * scale)), max(1, round(width * scale))
@@ -43,7 +43,7 @@ def working_shape(shape, most):
 
 
 def shrink(rgb, shape):
-    """Return a picture made smaller by averages over boxes, bytes (*shape, 3)."""
+    """Return a smaller image, the means over boxes of pixels, uint8 (*shape, 3)."""
     for axis, (old, new) in enumerate(zip(rgb.shape[:2], shape, strict=True)):
         if new == old:
             continue

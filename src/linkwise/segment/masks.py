@@ -1,6 +1,6 @@
-"""Masks in files: the value of every pixel's region, 1 ... 255.
+"""Masks in files: the value of the region of every pixel, 1 ... 255.
 
-A png has the values as its bytes and a palette for the eye; an npy is the array itself.
+A .png file stores the values as its bytes, with a palette to view them. A .npy file is the array.
 """
 
 import io
@@ -9,9 +9,9 @@ import os
 import numpy as np
 
 from linkwise._files import write_whole
-from linkwise.segment.picture import pillow
+from linkwise.segment.image_files import pillow
 
-# bright on a photograph, and told apart by colour-blind readers; the tenth is the first again
+# visible on photographs, and distinct for colour-blind readers; after nine colours they repeat
 PALETTE = (
     "#ee6677", "#4477aa", "#ccbb44", "#228833", "#aa3377", "#66ccee", "#ee7733", "#009988",
     "#bbbbbb",
@@ -26,10 +26,12 @@ def palette_bytes():
 
 
 def check_format(path):
-    """Refuse a name that says no known format."""
+    """Refuse a file name without the suffix of a known format."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in FORMATS:
-        raise ValueError(f"{path}: a mask is written as {' or '.join(FORMATS)}; name such a file")
+        raise ValueError(
+            f"{path}: a mask is a {' or '.join(FORMATS)} file; end the name in one of these"
+        )
 
 
 def encoded(mask, suffix):
@@ -45,6 +47,6 @@ def encoded(mask, suffix):
 
 
 def write_mask(path, mask):
-    """Write a mask to a .png or .npy file, whole or not at all."""
+    """Write a mask to a .png or .npy file, completely or not at all."""
     check_format(path)
     write_whole(path, encoded(mask, os.path.splitext(path)[1].lower()))

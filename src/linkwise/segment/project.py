@@ -1,10 +1,10 @@
-"""A picture and its strokes: opened together, segmented, written."""
+"""An image and its project of strokes: opened together, segmented, exported."""
 
 from linkwise._wording import counted
 from linkwise.journal import Journal, check_data, describe, read_project
 from linkwise.journal.settings import is_count, project_settings, settled
+from linkwise.segment.image_files import read_image
 from linkwise.segment.masks import write_mask
-from linkwise.segment.picture import read_picture
 from linkwise.segment.segmenter import SUPERPIXELS, Segmenter
 from linkwise.segment.strokes import COLOURS, checked_stroke, read_strokes
 
@@ -26,16 +26,16 @@ def settings_of(path, given):
 
 
 def strokes_of(state, shape, path):
-    """Return the Strokes that count in a log."""
+    """Return the Strokes of a log that count."""
     try:
         return [checked_stroke(body, shape) for body in state.strokes]
     except ValueError as error:
-        raise ValueError(f"{path}: a stroke of the log: {error}") from None
+        raise ValueError(f"{path}: the log has a bad stroke: {error}") from None
 
 
 def open_project(image, path, settings):
     """Return (pixels, Journal): an image, and the log of strokes on it, created if new."""
-    rgb = read_picture(image)
+    rgb = read_image(image)
     journal = Journal(path, data=described(image, rgb))
     try:
         strokes_of(journal.state, rgb.shape, path)
@@ -53,7 +53,7 @@ def segmenter_of(rgb, settings):
 
 def segment_file(image, output, *, strokes=None, project=None, settings):
     """Write the mask of an image by a file of strokes or a project; return a summary."""
-    rgb = read_picture(image)
+    rgb = read_image(image)
     lines = []
     if strokes is not None:
         lines = read_strokes(strokes, rgb.shape)
@@ -70,9 +70,9 @@ def segment_file(image, output, *, strokes=None, project=None, settings):
 
 def shares(mask, names):
     """Return the share of each region in a mask, in words."""
-    told = []
+    parts = []
     for value, colour in sorted(names.items()):
         name = "not painted" if colour is None else "" if colour == str(value) else colour
         share = f"{(mask == value).mean():.1%}"
-        told.append(f"{value}{f' ({name})' if name else ''} {share}")
-    return ", ".join(told)
+        parts.append(f"{value}{f' ({name})' if name else ''} {share}")
+    return ", ".join(parts)

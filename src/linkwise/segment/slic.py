@@ -1,18 +1,19 @@
-"""Superpixels: small pieces of a picture of one colour each, after SLIC [1].
+"""Superpixels: small connected parts of an image with one colour each, after SLIC [1].
 
-A grid of centres, one for every s x s pixels; each has a place p and a colour c (L*a*b*). Pixels
-go to one of the nine centres around them, and centres to the mean of their pixels, in turn:
+Centres start on a grid, one for every s x s pixels; each has a place p and a colour c (L*a*b*). In
+turn, every pixel is assigned to the nearest of the nine centres around it, and every centre moves
+to the mean of its pixels:
 
     (1)  D^2 = |c_i - c_k|^2 + (m / s)^2 |p_i - p_k|^2        m: compactness
 
-Pieces that hang together by no edge are then taken apart, and small ones given to the piece beside
-them that looks most like them, so that no border of a thing is crossed. A picture with few pixels
-has them for its superpixels.
+A superpixel that is not connected is then split into its parts. Small parts join the adjacent
+superpixel of the most similar colour, so that superpixels do not cross the borders of objects. In
+an image with few pixels, every pixel is a superpixel.
 
-A large picture is cut at a working size. At full size (`enlarge`) every pixel near a border chooses
-again by (1), among the superpixels around its place, so that borders follow the pixels
-themselves. Cost: O(9 N) an iteration for N pixels of the working size, whatever the number of
-superpixels; at full size O(9) for a pixel near a border.
+The superpixels of a large image are computed at a smaller working size. At full size (`enlarge`)
+every pixel near a border is assigned again by (1), among the superpixels around its place, so that
+borders follow the pixels. Cost: O(9 N) an iteration for N pixels of the working size, whatever the
+number of superpixels; at full size O(9) for a pixel near a border.
 
 [1] Achanta et al., SLIC superpixels compared to state-of-the-art superpixel methods, PAMI 2012.
 """
@@ -25,17 +26,17 @@ from scipy.sparse.csgraph import connected_components
 
 from linkwise.segment.colour import lab
 
-COMPACTNESS = 10.0  # m, in units of L*a*b*
-ITERATIONS = 8
-PIXELS = 1.5  # with fewer pixels than this for a superpixel, pixels are superpixels
-PASSES = 6  # a small piece may go to one that is small itself
-SMALL = 4  # a piece smaller than this part of the mean is no superpixel
-BLOCK = 1 << 20  # pixels at full size at a time
+COMPACTNESS = 10.0  # m, in units of L*a*b*, the value of the paper
+ITERATIONS = 8  # the paper has 10; superpixels hardly change after a few
+PIXELS = 1.5  # pixels for a superpixel, at least; with fewer, every pixel is a superpixel
+PASSES = 6  # of joining small parts: the part that one joins may be small itself
+SMALL = 4  # parts smaller than a quarter of the mean size join another; larger ones stay
+BLOCK = 1 << 20  # pixels at full size at a time, to bound memory
 AROUND = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
 
 
-class Pieces(NamedTuple):
-    """Superpixels of a picture at its working size.
+class Superpixels(NamedTuple):
+    """Superpixels of an image at its working size.
 
     Attributes
     ----------
@@ -65,13 +66,13 @@ def means(label, colour, n):
 
 
 def _grid(shape, step):
-    """Return the cell of each row and of each column of a picture in a grid of about s x s."""
+    """Return the cell of each row, and of each column, in a grid of cells of about s x s."""
     counts = [max(1, round(side / step)) for side in shape]
     return [np.arange(side) * count // side for side, count in zip(shape, counts, strict=True)]
 
 
 def _choose(colour, gi, gj, centres, weight):
-    """Return the number of the nearest of the nine centres around each pixel, Eq. (1)."""
+    """Return the number of the nearest among the nine centres around each pixel, Eq. (1)."""
     rows, columns = centres.shape[:2]
     place = np.indices(colour.shape[:2], dtype=np.float32)
     best = np.full(colour.shape[:2], np.inf, dtype=np.float32)
@@ -92,8 +93,8 @@ def _choose(colour, gi, gj, centres, weight):
     return label
 
 
-def beside(label):
-    """Return pairs (m, 2) of the numbers of pixels side by side, and whether labels agree."""
+def adjacent(label):
+    """Return the numbers of adjacent pixels (m, 2), and whether their labels agree (m,)."""
     number = np.arange(label.size).reshape(label.shape)
     pairs = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:])]
     ends = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs])
@@ -107,29 +108,29 @@ def _components(ends, n):
 
 
 def connected(label, colour, least):
-    """Return labels 0 ... n - 1 of connected pieces, none smaller than `least` if it can be."""
-    ends, same = beside(label)
-    piece = _components(ends[same], label.size)
-    mean, _, size = means(piece.reshape(label.shape), colour, piece.max() + 1)
-    a, b = piece[ends[~same]].T
+    """Return labels 0 ... n - 1 of connected parts; those smaller than `least` join another."""
+    ends, same = adjacent(label)
+    superpixel = _components(ends[same], label.size)
+    mean, _, size = means(superpixel.reshape(label.shape), colour, superpixel.max() + 1)
+    a, b = superpixel[ends[~same]].T
     a, b = np.r_[a, b], np.r_[b, a]
     small = size[a] < least
     a, b = a[small], b[small]
     D = ((mean[a] - mean[b]) ** 2).sum(axis=1)
-    order = np.lexsort([b, -D, a])  # the piece most like each small one comes last
+    order = np.lexsort([b, -D, a])  # the part most similar to each small one comes last
     last = np.flatnonzero(np.r_[np.diff(a[order]) != 0, True]) if len(a) else order
     joined = _components(np.stack([a[order][last], b[order][last]], axis=1), len(size))
-    found = joined[piece].reshape(label.shape)
+    found = joined[superpixel].reshape(label.shape)
     return np.unique(found, return_inverse=True)[1].reshape(label.shape)
 
 
-def superpixels(colour, n, *, compactness=COMPACTNESS, iterations=ITERATIONS):
-    """Return about n superpixels of a picture in L*a*b*, float32 (h, w, 3), as Pieces."""
+def slic_superpixels(colour, n, *, compactness=COMPACTNESS, iterations=ITERATIONS):
+    """Return about n superpixels of an image in L*a*b*, float32 (h, w, 3), as Superpixels."""
     h, w = colour.shape[:2]
-    step = max((h * w / n) ** 0.5, max(h, w) / n)  # a thin picture has one row of pieces
+    step = max((h * w / n) ** 0.5, max(h, w) / n)  # a thin image has one row of them
     if h * w <= PIXELS * n:
         label, step = np.arange(h * w).reshape(h, w), 1.0
-        return Pieces(label, step, *means(label, colour, h * w))
+        return Superpixels(label, step, *means(label, colour, h * w))
     gi, gj = _grid((h, w), step)
     columns = gj[-1] + 1
     label = gi[:, None] * columns + gj
@@ -143,20 +144,20 @@ def superpixels(colour, n, *, compactness=COMPACTNESS, iterations=ITERATIONS):
         label = _choose(colour, gi, gj, centres.reshape(shape), weight)
     for _ in range(PASSES):
         label = connected(label, colour, h * w / n / SMALL)
-    return Pieces(label, step, *means(label, colour, label.max() + 1))
+    return Superpixels(label, step, *means(label, colour, label.max() + 1))
 
 
-def enlarge(rgb, pieces, *, compactness=COMPACTNESS):
-    """Return the label of every pixel of the full-size picture, int32 (height, width)."""
+def enlarge(rgb, superpixels, *, compactness=COMPACTNESS):
+    """Return the label of every pixel of the full-size image, int32 (height, width)."""
     height, width = rgb.shape[:2]
-    label = pieces.label.astype(np.int32)
+    label = superpixels.label.astype(np.int32)
     h, w = label.shape
     if (h, w) == (height, width):
         return label
     padded = np.pad(label, 1, mode="edge")
     around = [padded[1 + dy : 1 + dy + h, 1 + dx : 1 + dx + w] for dy, dx in AROUND]
     border = np.any([near != label for near in around], axis=0)
-    weight = np.float32((compactness / pieces.step) ** 2)
+    weight = np.float32((compactness / superpixels.step) ** 2)
     column = (np.arange(width) * w) // width
     out = np.empty((height, width), dtype=np.int32)
     step = max(1, BLOCK // width)
@@ -171,8 +172,8 @@ def enlarge(rgb, pieces, *, compactness=COMPACTNESS):
         best = np.full(len(y), np.inf, dtype=np.float32)
         for near in around:
             k = near[i, j]
-            D = ((colour - pieces.colour[k]) ** 2).sum(axis=1)
-            D += weight * ((at - pieces.place[k]) ** 2).sum(axis=1)  # Eq. (1)
+            D = ((colour - superpixels.colour[k]) ** 2).sum(axis=1)
+            D += weight * ((at - superpixels.place[k]) ** 2).sum(axis=1)  # Eq. (1)
             take = best > D
             out[rows[y[take]], x[take]] = k[take]
             best = np.minimum(best, D)

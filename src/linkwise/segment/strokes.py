@@ -1,8 +1,8 @@
-"""Strokes: lines drawn on a picture, and the pixels they cover.
+"""Strokes: lines drawn on an image, and the pixels they cover.
 
-A stroke is a colour, a polyline in pixels of the full-size picture (x to the right, y down, from
-its upper left corner; pixel (i, j) spans i..i+1, j..j+1) and a width. Painting goes in order:
-what is drawn later lies on top.
+A stroke is a colour, a polyline in pixels of the full-size image (x to the right, y down, from
+its upper left corner; pixel (i, j) spans i..i+1, j..j+1) and a width. A later stroke covers an
+earlier one.
 
     covered = pixels whose centre is within width / 2 of the line, and those that the line enters
 
@@ -19,14 +19,14 @@ from scipy import ndimage
 
 from linkwise.journal.events import checked_body
 
-POINTS = 10_000  # of a stroke
-COLOURS = 255  # that a mask of bytes can tell apart
-FILE = 32 << 20  # bytes of a file of strokes
-SEGMENTS = 256  # at a time
+POINTS = 10_000  # of a stroke; more than a person draws in one line
+COLOURS = 255  # values of a byte in a mask, without 0
+FILE = 32 << 20  # bytes of a stroke file; more than a person draws, and little memory
+SEGMENTS = 256  # of a polyline at a time, to bound memory
 
 
 class Stroke(NamedTuple):
-    """A line on a picture: the name of its colour, its points (x, y), its width."""
+    """A line on an image: the name of its colour, its points (x, y), its width."""
 
     colour: str
     points: tuple
@@ -34,7 +34,7 @@ class Stroke(NamedTuple):
 
 
 def checked_stroke(body, shape):
-    """Return the Stroke that a body of a "stroke" event says, on a picture of (height, width)."""
+    """Return the Stroke of the body of a "stroke" event, on an image of (height, width)."""
     body = checked_body("stroke", body)
     height, width = shape[:2]
     if len(body["points"]) > POINTS:
@@ -42,22 +42,28 @@ def checked_stroke(body, shape):
     for i, (x, y) in enumerate(body["points"]):
         if not (0 <= x <= width and 0 <= y <= height):
             raise ValueError(
-                f"points[{i}] is {x:g}, {y:g}, outside of the picture of {width} x {height} pixels"
+                f"points[{i}] is {x:g}, {y:g}, outside the image of {width} x {height} pixels"
             )
     if body["width"] > max(height, width):
-        raise ValueError(f"width is {body['width']:g}, more than the picture is wide and high")
+        raise ValueError(
+            f"width is {body['width']:g}, larger than the image of {width} x {height} pixels"
+        )
     return Stroke(body["colour"], tuple(map(tuple, body["points"])), body["width"])
 
 
 def read_strokes(path, shape):
     """Return the Strokes in a JSON file: a list of {"colour", "points", "width"}."""
     if os.path.getsize(path) > FILE:
-        raise ValueError(f"{path} has more than {FILE:,} bytes; no strokes are that long")
+        raise ValueError(
+            f"{path} has more than {FILE:,} bytes, too many for a stroke file; check the name"
+        )
     try:
         with open(path, encoding="utf-8") as file:
             bodies = json.load(file)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON ({error})") from None
+        raise ValueError(
+            f'{path} is not JSON ({error}); write a list of {{"colour", "points", "width"}}'
+        ) from None
     if isinstance(bodies, dict) and isinstance(bodies.get("strokes"), list):
         bodies = bodies["strokes"]
     if not isinstance(bodies, list):
@@ -72,7 +78,7 @@ def read_strokes(path, shape):
 
 
 def _along(points):
-    """Yield points (m, 2), half a pixel apart or less, on the polyline (n, 2), piece by piece."""
+    """Yield points (m, 2) on a polyline (n, 2), at most half a pixel apart, in several parts."""
     yield points
     for start in range(0, len(points) - 1, SEGMENTS):
         a, b = points[start:-1][:SEGMENTS], points[start + 1 :][:SEGMENTS]
@@ -86,8 +92,8 @@ def covered(stroke, full, shape):
 
     Parameters
     ----------
-    stroke : Stroke, in pixels of a picture of the shape `full`
-    full, shape : (height, width) of the picture, and of the one to paint on
+    stroke : Stroke, in pixels of an image of the shape `full`
+    full, shape : (height, width) of the image, and of the one to paint on
     """
     scale = np.array([shape[1] / full[1], shape[0] / full[0]])
     line = np.asarray(stroke.points, dtype=np.float64) * scale  # (n, 2), x and y
@@ -108,8 +114,8 @@ def covered(stroke, full, shape):
 def values_of(colours):
     """Return {colour: value in a mask, 1 ... 255}, for names of colours in order of appearance.
 
-    A name that is such a number is its value; others get the least that are free. The value of a
-    number never changes with what else is drawn.
+    A name that is such a number is its own value. Other names get the smallest free values. The
+    value of a number does not depend on the other strokes.
 
     >>> values_of(["sky", "2", "sea"])
     {'sky': 1, '2': 2, 'sea': 3}
@@ -127,7 +133,7 @@ def values_of(colours):
 
 
 def painted(strokes, values, full, shape):
-    """Return the value of the colour on top of every pixel, bytes of that shape, 0 for none."""
+    """Return the value of the colour on top of every pixel, uint8 (shape), 0 for none."""
     paint = np.zeros(shape, dtype=np.uint8)
     for stroke in strokes:
         paint[covered(stroke, full, shape)] = values[stroke.colour]

@@ -17,19 +17,19 @@ import { listenToViewport, viewport } from "./viewport.js";
 const DOWN =
   "linkwise does not respond. The page keeps what you draw and sends it when linkwise is back.";
 
-function showTitle({ name, width, height, pieces, strokes: drawn, project }) {
+function showTitle({ name, width, height, superpixels, strokes: drawn, project }) {
   document.title = `${name} – linkwise`;
   $("title").textContent = name;
   $("subtitle").textContent = [
     `${width} × ${height} pixels`,
-    count(pieces, "superpixel"),
+    count(superpixels, "superpixel"),
     `${count(drawn.length, "stroke")}, saved in ${project}`,
   ].join(" · ");
 }
 
 function start({ name }) {
   makeBrushes();
-  $("photo").src = "/api/picture";
+  $("photo").src = "/api/image";
   $("photo").alt = name;
   viewport.fit();
   showWidth();

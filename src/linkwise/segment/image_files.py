@@ -1,9 +1,10 @@
-"""Read a picture, or refuse it in one sentence.
+"""Read an image file, or refuse it in one sentence.
 
-What a file says of itself is not believed: only a few kinds of files are tried, the size in the
-header is checked before a pixel is made, and whatever a decoder raises becomes one error. Pixels
-come out as sRGB bytes, upright (EXIF), on white where they are transparent. More than 8 bits are
-stretched from the least to the largest value. Needs Pillow, which comes with the extra ``image``.
+A file is not trusted: only a few formats are tried, the size in the header is checked before
+anything is decoded, and every error of a decoder becomes one ValueError. The pixels are sRGB bytes.
+EXIF rotation is applied, and transparent pixels are put on white. Values of more than 8 bits are
+scaled from the smallest to the largest one. This needs Pillow, which comes with the extra
+``image``.
 """
 
 import os
@@ -15,11 +16,11 @@ import numpy as np
 from linkwise.exceptions import MissingExtra
 
 FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "BMP")
-MOST = 80_000_000  # pixels
+MOST = 80_000_000  # pixels; larger images may exhaust the memory
 
 
 def pillow():
-    """Return PIL.Image, or say how to get it."""
+    """Return PIL.Image, or raise MissingExtra."""
     try:
         from PIL import Image
     except ImportError:
@@ -28,21 +29,21 @@ def pillow():
 
 
 def check_size(width, height, path):
-    """Refuse a picture that is too large."""
+    """Refuse an image that is too large."""
     if width * height > MOST:
         raise ValueError(
-            f"{path} has {width} x {height} pixels, more than {MOST:,}; make it smaller first"
+            f"{path} has {width} x {height} pixels, more than {MOST:,}; scale it down first"
         )
     if width < 1 or height < 1:
-        raise ValueError(f"{path} has no pixels")
+        raise ValueError(f"{path} has no pixels; choose another image")
 
 
 def _stretched(values, path):
-    """Return bytes of values of more than 8 bits."""
+    """Return values of more than 8 bits, scaled to bytes."""
     values = values.astype(np.float64)
     low, high = values.min(), values.max()
     if not np.isfinite(high - low):
-        raise ValueError(f"{path} has pixels that are no finite numbers")
+        raise ValueError(f"{path} has pixels that are not finite numbers; save it without them")
     return np.rint(255 * (values - low) / (high - low or 1)).astype(np.uint8)
 
 
@@ -65,40 +66,42 @@ def _decode(file, path):
     with Image.open(file, formats=FORMATS) as image:
         check_size(image.width, image.height, path)
         if getattr(image, "n_frames", 1) > 1:
-            raise ValueError(f"{path} has {image.n_frames} pictures in it; save one of them alone")
+            raise ValueError(
+                f"{path} has {image.n_frames} images; save one of them as a file of its own"
+            )
         image.load()
         return _as_rgb(ImageOps.exif_transpose(image), path)
 
 
-def read_picture(path):
+def read_image(path):
     """Return the pixels of an image file, bytes (height, width, 3).
 
     Raises
     ------
-    ValueError : the file is no picture of a known kind, damaged, or too large
-    OSError : it cannot be opened
+    ValueError : the file has no known format, is damaged, or is too large
+    OSError : the file cannot be opened
     """
     Image = pillow()
     with open(path, "rb", opener=_open_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError(f"{path} is no plain file; name an image file")
+            raise ValueError(f"{path} is not a regular file; name an image file")
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what matters of them is checked here
+                warnings.simplefilter("ignore")  # those of Pillow that matter are errors below
                 return _decode(file, path)
         except Image.UnidentifiedImageError:
             kinds = ", ".join(FORMATS[:-1])
-            raise ValueError(f"{path} is no {kinds} or {FORMATS[-1]} image") from None
+            raise ValueError(f"{path} is not a {kinds} or {FORMATS[-1]} image") from None
         except Image.DecompressionBombError:
-            raise ValueError(f"{path} has more than {MOST:,} pixels; make it smaller") from None
+            raise ValueError(f"{path} has more than {MOST:,} pixels; scale it down first") from None
         except MemoryError:
             raise
-        except Exception as error:  # decoders raise anything on damaged files
+        except Exception as error:  # on damaged files a decoder may raise anything
             if isinstance(error, ValueError) and str(error).startswith(str(path)):
                 raise
-            raise ValueError(f"{path} is damaged ({error}); save it anew") from error
+            raise ValueError(f"{path} is damaged ({error}); save it again") from error
 
 
 def _open_at_once(path, flags):
-    """Open a file without waiting for the other end of a pipe."""
+    """Open a file; do not wait for a writer if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
