@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
 
 from linkwise.app.engine import Engine
 from linkwise.app.label_page import LabelPage
@@ -171,13 +175,11 @@ class Client:
 
 
 class Page:
-    """A page that is let in."""
+    """A page that is let in, in a Client."""
 
-    def __init__(self, client, label_page):
-        self.client, self.label_page, self.sent = client, label_page, 0
+    def __init__(self, client):
+        self.client, self.sent = client, 0
         self.own = [("Host", f"127.0.0.1:{PORT}"), ("Cookie", f"linkwise_{PORT}={KEY}")]
-        while label_page.labels is None:
-            time.sleep(0.01)
 
     def get(self, path):
         return self.client.request("GET", path, self.own)
@@ -193,6 +195,19 @@ class Page:
         assert reply.status == status, reply.body
         return reply.json()
 
+    def state(self):
+        return self.get("/api/state").json()
+
+
+class ServedLabelPage(Page):
+    """The label page, with its first clusters."""
+
+    def __init__(self, client, label_page):
+        super().__init__(client)
+        self.label_page = label_page
+        while label_page.labels is None:
+            time.sleep(0.01)
+
     def answer(self, same, *, question=None):
         """Answer the question on the page; return the state."""
         question = question or self.state()["question"]
@@ -202,13 +217,10 @@ class Page:
         body = {"action": action, "options": options, "labels": self.label_page.labels_version}
         return self.command("/api/correct", body, status=status)
 
-    def state(self):
-        return self.get("/api/state").json()
-
 
 @contextmanager
 def page(data, *, worker=InThread, k=None, **given):
-    """Serve a table without a network; yield the Page."""
+    """Serve a table without a network; yield the ServedLabelPage."""
     path = str(data).rsplit(".", 1)[0] + ".linkwise"
     items, journal = open_project(str(data), path, settings(k=k, **given), least=1)
     with journal:
@@ -218,4 +230,4 @@ def page(data, *, worker=InThread, k=None, **given):
             label_routes(label_page), access, files=FILES, lifespan=life_of(label_page)
         )
         with Client(app) as client:
-            yield Page(client, label_page)
+            yield ServedLabelPage(client, label_page)

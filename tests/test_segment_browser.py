@@ -17,24 +17,16 @@ from app_parts import KEY
 from browser_parts import needs_chromium, serving, watch
 from PIL import Image
 from playwright import sync_api
+from segment_parts import segment_application, segment_page, two_halves
 
 from linkwise.app.security import Access
-from linkwise.app.segment_page import SegmentPage, segment_routes
-from linkwise.app.server import application, life_of, listen
+from linkwise.app.server import listen
 from linkwise.journal import read_project
-from linkwise.segment.project import open_project
 
 pytestmark = needs_chromium
 expect = sync_api.expect
 WAIT = 60_000
 HOSTILE = '<img src=x onerror=alert(1)> "\u202e;.png'
-
-
-def halves():
-    rng = np.random.default_rng(0)
-    rgb = np.zeros((80, 120, 3))
-    rgb[:, :60], rgb[:, 60:] = [190, 80, 60], [60, 90, 180]
-    return np.clip(rgb + rng.normal(0, 8, rgb.shape), 0, 255).astype(np.uint8)
 
 
 class Tab:
@@ -87,14 +79,10 @@ def in_context(browser):
 @contextlib.contextmanager
 def served(browser, folder, name="two.png"):
     """Serve an image from a thread; yield a function that opens a Tab on it."""
-    Image.fromarray(halves()).save(folder / name)
-    settings = {"regions": None, "superpixels": 80}
-    rgb, journal = open_project(folder / name, folder / "two.linkwise", settings)
     sock = listen("127.0.0.1", None)
     access = Access(sock.getsockname()[1], key=KEY)
-    with journal, in_context(browser) as context:
-        segment_page = SegmentPage(rgb, journal, name=name, settings=settings)
-        app = application(segment_routes(segment_page), access, lifespan=life_of(segment_page))
+    with segment_page(folder, name=name) as found, in_context(browser) as context:
+        app = segment_application(found, access)
         tabs: list = []
 
         def open_tab():
@@ -299,7 +287,7 @@ def running(folder):
 
 @pytest.mark.slow
 def test_a_killed_server_comes_back_with_all_strokes(browser, tmp_path):
-    Image.fromarray(halves()).save(tmp_path / "two.png")
+    Image.fromarray(two_halves()).save(tmp_path / "two.png")
     with in_context(browser) as context:
         with running(tmp_path) as (process, address):
             tab = Tab(context, address)

@@ -5,82 +5,26 @@ import json
 import os
 import random
 import re
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 pytest.importorskip("PIL")
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
 
-from app_parts import KEY, ORIGIN, PORT, Client
+from app_parts import ORIGIN, PORT
 from PIL import Image
+from segment_parts import LEFT, RIGHT, served_segment_page, two_halves
 
-from linkwise.app.security import Access
-from linkwise.app.segment_page import SegmentPage, segment_routes
-from linkwise.app.server import application, life_of
 from linkwise.journal import read_project
 from linkwise.segment import Segmenter, Stroke
-from linkwise.segment.project import open_project
 
-LEFT = {"colour": "1", "points": [[20, 20], [20, 60]], "width": 4}
-RIGHT = {"colour": "2", "points": [[100, 40], [110, 50]], "width": 4}
 THIRD = {"colour": "3", "points": [[60, 70]], "width": 4}
-
-
-def two_halves():
-    rng = np.random.default_rng(0)
-    rgb = np.zeros((80, 120, 3))
-    rgb[:, :60], rgb[:, 60:] = [190, 80, 60], [60, 90, 180]
-    return np.clip(rgb + rng.normal(0, 8, rgb.shape), 0, 255).astype(np.uint8)
-
-
-class Page:
-    """A page that is let in."""
-
-    def __init__(self, client, segment_page):
-        self.client, self.segment_page, self.sent = client, segment_page, 0
-        self.own = [("Host", f"127.0.0.1:{PORT}"), ("Cookie", f"linkwise_{PORT}={KEY}")]
-
-    def get(self, path):
-        return self.client.request("GET", path, self.own)
-
-    def state(self):
-        return self.get("/api/state").json()
-
-    def post(self, path, body):
-        headers = [*self.own, ("Origin", ORIGIN), ("Content-Type", "application/json")]
-        return self.client.request("POST", path, headers, json.dumps(body).encode())
-
-    def command(self, path, body, *, status=200):
-        self.sent += 1
-        reply = self.post(path, {"client": f"test-{self.sent:08d}"} | body)
-        assert reply.status == status, reply.body
-        return reply.json()
-
-
-@contextmanager
-def segment_page_of(folder, *, regions=None):
-    """Serve an image without a network; yield the Page."""
-    image, path = folder / "two.png", folder / "two.linkwise"
-    if not image.exists():
-        Image.fromarray(two_halves()).save(image)
-    settings = {"regions": regions, "superpixels": 80}
-    rgb, journal = open_project(image, path, settings)
-    with journal:
-        segment_page = SegmentPage(rgb, journal, name="two.png", settings=settings)
-        app = application(
-            segment_routes(segment_page), Access(PORT, key=KEY), lifespan=life_of(segment_page)
-        )
-        with Client(app) as client:
-            yield Page(client, segment_page)
 
 
 @pytest.fixture
 def page(tmp_path):
-    with segment_page_of(tmp_path) as found:
+    with served_segment_page(tmp_path) as found:
         yield found
 
 
@@ -127,12 +71,12 @@ def test_a_stroke_sent_again_counts_once(page):
 
 
 def test_a_started_again_server_has_every_stroke(tmp_path):
-    with segment_page_of(tmp_path) as page:
+    with served_segment_page(tmp_path) as page:
         page.command("/api/stroke", LEFT)
         page.command("/api/stroke", RIGHT)
         page.command("/api/undo", {})
         before = mask_of(page)
-    with segment_page_of(tmp_path) as page:
+    with served_segment_page(tmp_path) as page:
         assert len(page.state()["strokes"]) == 1
         assert_array_equal(mask_of(page), before)
         page.sent = 10
