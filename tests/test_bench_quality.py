@@ -193,12 +193,13 @@ def test_suspects_are_judged_by_their_order():
 
 def test_every_method_of_the_library_takes_part_raw_and_z_scored():
     found = entrants()
-    for name in set(linkwise.estimators.__all__) - {CHOOSER}:
+    for name in set(linkwise.estimators.__all__) - {CHOOSER, "ManifoldLayout"}:
         assert found[name].kind == "classical"
         assert found[f"{name}+z"].z
     assert not found["NormalizedCuts"].constrained
     assert {found[name].kind for name in ("KMeans", "SpectralClustering+z")} == {"plain"}
     assert f"{CHOOSER}+z" not in found
+    assert "ManifoldLayout" not in found  # it takes no constraints
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,11 +1,19 @@
-"""Layouts of neighbour graphs."""
+"""Layouts of neighbour graphs, and the transformer."""
+
+import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
 
-from linkwise.blocks import executor
+from linkwise import ManifoldLayout, load, save
+from linkwise.blocks import executor, limits
 from linkwise.embedding import layout, place
 from linkwise.embedding.manifold import edges_of, moved
 from linkwise.graph import NeighbourAffinity
@@ -114,3 +122,153 @@ def test_few_points_have_a_layout_too(n):
 def test_points_without_edges_stay_finite():
     W = sparse.csr_array((6, 6))
     assert np.isfinite(layout(W, 2, np.random.default_rng(0), steps=30)).all()
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X.astype(np.float32), y
+
+
+@pytest.fixture(scope="module")
+def model(digits):
+    """A layout of every row of the digits but each fifth."""
+    X, _ = digits
+    return ManifoldLayout(random_state=0).fit(X[np.arange(len(X)) % 5 > 0])
+
+
+def test_new_digits_land_among_their_kind(digits, model):
+    X, y = digits
+    new = np.arange(len(X)) % 5 == 0
+    near = KNeighborsClassifier(5).fit(model.embedding_, y[~new])
+    there = near.score(model.transform(X[new]), y[new])
+    in_X = KNeighborsClassifier(5).fit(X[~new], y[~new]).score(X[new], y[new])
+    assert there > 0.95
+    assert there > in_X - 0.03
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("r", [2, 8])
+def test_neighbours_of_digits_stay_neighbours(digits, seed, r):
+    X, y = digits
+    Y = ManifoldLayout(r, random_state=seed).fit_transform(X)
+    near = KNeighborsClassifier(6).fit(Y, y).kneighbors(Y, return_distance=False)[:, 1:]
+    assert (y[near] == y[:, None]).mean() > 0.95
+
+
+def test_fitted_rows_keep_their_coordinates(digits, model):
+    X, _ = digits
+    fitted = X[np.arange(len(X)) % 5 > 0]
+    assert_array_equal(model.transform(fitted), model.embedding_)
+    assert_array_equal(model.transform(fitted[40:90]), model.embedding_[40:90])
+    mixed = model.transform(np.vstack((X[:1], fitted[7:9])))
+    assert_array_equal(mixed[1:], model.embedding_[7:9])
+    assert_allclose(mixed[:1], model.transform(X[:1]), atol=1e-3)
+
+
+def test_a_fit_is_one_function_of_points_and_seed(digits):
+    X = digits[0][:300]
+    model = ManifoldLayout(3, n_steps=30, random_state=5)
+    once = model.fit_transform(X)
+    assert_array_equal(once, clone(model).fit(X).embedding_)
+    assert not np.allclose(once, ManifoldLayout(3, n_steps=30, random_state=6).fit_transform(X))
+    assert_array_equal(model.transform(X[:9] + 1), model.transform(X[:9] + 1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_points_have_the_layout_of_dense_ones(digits, dtype):
+    X = digits[0][:300].astype(dtype)
+    dense = ManifoldLayout(n_steps=50, random_state=0).fit(X)
+    loose = ManifoldLayout(n_steps=50, random_state=0).fit(sparse.csr_array(X))
+    assert dense.embedding_.dtype == loose.embedding_.dtype == dtype
+    assert dense.transform(X[:3] + 1).dtype == dtype
+    assert_array_equal(loose.transform(sparse.csr_array(X)), loose.embedding_)
+    assert_allclose(loose.embedding_, dense.embedding_, atol=1e-3)  # pixels are whole numbers
+
+
+def test_transform_gives_the_dtype_that_it_gets(digits, model):
+    assert model.transform(digits[0][:4]).dtype == np.float32
+    assert model.transform(digits[0][:4].astype(float)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.ones((30, 3)),
+        np.repeat(np.eye(3), 20, axis=0),
+        np.array([[0.0, 1], [2, 1]]),
+        np.column_stack((np.arange(9.0), np.zeros(9))),
+    ],
+    ids=["equal rows", "three rows repeated", "two rows", "constant column"],
+)
+def test_degenerate_points_have_a_layout(X):
+    model = ManifoldLayout(3, random_state=0).fit(X)
+    assert model.embedding_.shape == (len(X), 3)
+    assert np.isfinite(model.embedding_).all()
+    assert_array_equal(model.transform(X), model.embedding_)
+    assert np.isfinite(model.transform(X + 100)).all()
+
+
+def test_what_cannot_be_laid_out_is_refused(digits):
+    X = digits[0][:50]
+    with pytest.raises(ValueError, match="minimum of 2 is required by ManifoldLayout"):
+        ManifoldLayout().fit(X[:1])
+    with pytest.raises(ValueError, match="contains NaN"):
+        ManifoldLayout().fit(np.where(X == 0, np.nan, X))
+    with pytest.raises(ValueError, match="n_components"):
+        ManifoldLayout(0).fit(X)
+    with pytest.raises(ValueError, match="repulsion"):
+        ManifoldLayout(repulsion=-1.0).fit(X)
+    with pytest.raises(ValueError, match="50 features"):
+        ManifoldLayout().fit(X).transform(X[:, :50])
+    with limits(memory="20 kB"), pytest.raises(MemoryError, match="transform the rest"):
+        ManifoldLayout().fit(X)
+    with limits(seconds=1e-6), pytest.raises(TimeoutError, match="transform the rest"):
+        ManifoldLayout().fit(X)
+
+
+def test_the_estimate_of_memory_is_an_upper_bound(rng):
+    X = rng.normal(size=(10_000, 10)).astype(np.float32)
+    with limits(memory=1), pytest.raises(MemoryError) as refused:
+        ManifoldLayout(n_steps=2).fit(X)
+    told = float(str(refused.value).split("about ")[1].split(" MiB")[0]) * 2**20
+    tracemalloc.start()
+    try:
+        ManifoldLayout(n_steps=2).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < told
+
+
+def test_an_interrupted_fit_leaves_the_estimator_as_it_was(digits, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    X = digits[0][:100]
+    fresh, fitted = ManifoldLayout(), ManifoldLayout(n_steps=5, random_state=0).fit(X)
+    monkeypatch.setattr("linkwise.estimators.manifold.layout", interrupted)
+    for model in (fresh, fitted):
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X[:, :10])
+    with pytest.raises(NotFittedError):
+        fresh.transform(X)
+    assert not hasattr(fresh, "n_features_in_")
+    assert_array_equal(fitted.transform(X), fitted.embedding_)
+
+
+def test_a_saved_layout_places_points_as_before(digits, model, tmp_path):
+    X, _ = digits
+    save(model, tmp_path / "map.lwmodel")
+    again = load(tmp_path / "map.lwmodel")
+    assert_array_equal(again.embedding_, model.embedding_)
+    assert_array_equal(again.transform(X[:40]), model.transform(X[:40]))
+
+
+def test_a_layout_of_a_data_frame_has_names(digits):
+    frame = pd.DataFrame(digits[0][:60])
+    frame.columns = [f"pixel {one}" for one in frame.columns]
+    model = ManifoldLayout(n_steps=5, random_state=0).set_output(transform="pandas")
+    out = model.fit_transform(frame)
+    assert list(out.columns) == ["manifoldlayout0", "manifoldlayout1"]
+    assert_array_equal(model.transform(frame), out)

@@ -65,8 +65,10 @@ STRICT = {"CCSKL", "SignedSpectralClustering", "PropagatedSpectralClustering"}
 
 
 def names():
-    """Return all methods: the estimators of the library, then the variants."""
-    return [*estimators.__all__, *VARIANTS]
+    """Return all methods: the estimators of the library that take constraints, and variants."""
+    fits = {name: getattr(estimators, name).fit for name in estimators.__all__}
+    taking = [name for name, fit in fits.items() if "constraints" in signature(fit).parameters]
+    return [*taking, *VARIANTS]
 
 
 def cluster(method, X, links, k, seed):

@@ -98,12 +98,12 @@ def forest(task, _):
 
 
 def classical():
-    """Return {name: Entrant} of the methods of the library."""
+    """Return {name: Entrant} of the methods of the library that take constraints."""
     estimators = import_module("linkwise.estimators")
     found = {}
     for name in estimators.__all__:
         cls = getattr(estimators, name)
-        if name == CHOOSER:
+        if name == CHOOSER or "constraints" not in signature(cls.fit).parameters:
             continue
         if hasattr(cls, "fit_predict"):
             found[name] = Entrant(method, name, constrained=name not in UNCONSTRAINED)

@@ -32,12 +32,11 @@ def check_points(estimator: Any, X: Any, *, reset: bool = True, sparse_ok: bool 
     return sparse.csr_array(X) if sparse.issparse(X) else X
 
 
-def check_y(y: object) -> None:
+def check_y(y: object, *, instead: str = "pass them as constraints=") -> None:
     """Refuse constraints in the place of y, which estimators ignore."""
     if looks_like_constraints(y):
         raise TypeError(
-            f"y looks like constraints ({type(y).__name__}), but fit ignores y: pass them as "
-            "constraints="
+            f"y looks like constraints ({type(y).__name__}), but fit ignores y: {instead}"
         )
 
 

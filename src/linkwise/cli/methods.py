@@ -30,6 +30,7 @@ TRANSFORMERS = {  # for Python only: they return features, not clusters
     "constrained-pca": "ConstrainedPCA",
     "constrained-lpp": "ConstrainedLPP",
     "itml": "ITML",
+    "manifold-layout": "ManifoldLayout",
 }
 
 

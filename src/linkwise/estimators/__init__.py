@@ -7,6 +7,7 @@ from linkwise.estimators.exhaustive import ExhaustivePropagation
 from linkwise.estimators.flexible import FlexibleSpectralClustering
 from linkwise.estimators.gaussian_mixture import ConstrainedGaussianMixture
 from linkwise.estimators.kernel_kmeans import KernelKMeans
+from linkwise.estimators.manifold import ManifoldLayout
 from linkwise.estimators.normalized_cuts import NormalizedCuts
 from linkwise.estimators.optimal_kernel import OptimalKernelKMeans
 from linkwise.estimators.projections import ITML, ConstrainedLPP, ConstrainedPCA
@@ -28,6 +29,7 @@ __all__ = [
     "HMRFKMeans",
     "KernelKMeans",
     "MPCKMeans",
+    "ManifoldLayout",
     "NormalizedCuts",
     "OptimalKernelKMeans",
     "PCKMeans",

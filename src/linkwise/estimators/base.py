@@ -59,6 +59,16 @@ def match_rows(X: Matrix, queries: Matrix) -> Integers:
     return np.array([first.get(key, -1) for key in found], dtype=np.int64)
 
 
+def seen_rows(fitted: Matrix, X: Matrix) -> Integers:
+    """Return the fitted row that every row of X equals, -1 where there is none.
+
+    The fitted points are recognised as a whole, because results may differ for equal rows of them.
+    """
+    if X.shape == fitted.shape and type(X) is type(fitted) and not np.any((fitted != X).sum()):
+        return np.arange(X.shape[0])
+    return match_rows(fitted, X)
+
+
 class Traits(NamedTuple):
     """What a method supports; `linkwise methods` builds its table from it."""
 
@@ -283,14 +293,8 @@ class InductiveClusterer(ConstrainedClusterer):
             labels[rows] = self._assign(X[rows].astype(self._fit_X.dtype, copy=False))
 
     def _seen(self, X: Matrix) -> Integers:
-        """Return the fitted row that every row of X equals, -1 where there is none.
-
-        The fitted X is recognised as a whole, because equal rows of it may have different labels.
-        """
-        old = self._fit_X
-        if X.shape == old.shape and type(X) is type(old) and not np.any((old != X).sum()):
-            return np.arange(X.shape[0])
-        return match_rows(old, X)
+        """Return the fitted row that every row of X equals, -1 where there is none."""
+        return seen_rows(self._fit_X, X)
 
     def _assign(self, X: Matrix) -> Integers:
         """Return labels (q,) of points that were not in fit."""

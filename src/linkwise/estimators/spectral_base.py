@@ -67,6 +67,15 @@ def affinity_options(kind: str, params: dict[str, Any] | None) -> dict[str, Any]
     return known | (params or {})
 
 
+def neighbour_cost(X: Matrix, n_neighbors: int) -> tuple[float, float]:
+    """Return the memory in bytes and the flops of the neighbour graph of X."""
+    n, d = X.shape
+    width = X.nnz // n if sparse.issparse(X) else d
+    searched = n * (width + 70) * X.dtype.itemsize  # the points in the order of their cells
+    memory = searched + 60 * n * min(n_neighbors, n) + 500 * n
+    return memory, 20 * min(2.0 * n * n * width, 4e5 * n)
+
+
 class SpectralClusterer(InductiveClusterer):
     """Build a graph, learn, embed, partition; the graph connects new points."""
 
@@ -105,12 +114,8 @@ class SpectralClusterer(InductiveClusterer):
                 X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma, params=options
             )
         if kind == "nearest_neighbors":
-            width = X.nnz // n if sparse.issparse(X) else d
-            searched = n * (width + 70) * X.dtype.itemsize  # the points in the order of their cells
-            check_cost(
-                n, memory=searched + 60 * n * min(self.n_neighbors, n) + 500 * n,
-                flops=20 * min(2.0 * n * n * width, 4e5 * n), instead='use affinity="anchors"',
-            )  # fmt: skip
+            memory, flops = neighbour_cost(X, self.n_neighbors)
+            check_cost(n, memory=memory, flops=flops, instead='use affinity="anchors"')
         return build_affinity(
             X, kind, n_neighbors=self.n_neighbors, sigma=self._graph_sigma(), options=options
         )
