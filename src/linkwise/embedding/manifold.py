@@ -107,7 +107,7 @@ def start(W, r, rng, *, order=None):
     V = spectral_basis(W, r + 1, rng, order=order).vectors[:, 1 : r + 1]
     V = np.pad(V, ((0, 0), (0, r - V.shape[1])))  # a graph of few points has few eigenvectors
     V = V * (REACH / max(float(abs(V).max()), 1e-12))
-    return (V + rng.normal(scale=JITTER, size=V.shape)).astype(np.float32)
+    return (V + rng.normal(scale=JITTER, size=V.shape)).astype(np.float32, order="C")
 
 
 def layout(W, r, rng, *, order=None, steps=STEPS, repulsion=REPULSION):

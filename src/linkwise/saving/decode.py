@@ -94,7 +94,8 @@ def object_decoder(kind):
         value = object.__new__(kind)
         archive.objects.append(value)
         if kind in ESTIMATORS:
-            held = held | {k: v for k, v in ADDED_PARAMETERS.items() if k not in held}
+            lacking = ADDED_PARAMETERS.keys() & set(kind._get_param_names()) - held.keys()
+            held = held | {name: ADDED_PARAMETERS[name] for name in lacking}
         check_names(kind, held)
         parts = {name: decode(part, archive) for name, part in held.items()}
         vars(value).update(present(kind, parts))
