@@ -428,23 +428,16 @@ def drawn_until(segmenter, region, right, most):
     return shares
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_few_strokes_cut_out_an_occluder(seed):
-    # figure 7, A to C, of affinity propagation: no clusters of such an image are its regions
-    rgb, region = occluder(seed)
+@pytest.mark.parametrize(
+    ("scene", "seed", "n_regions", "most"),
+    # figure 7 of affinity propagation: A to C, and D
+    [(occluder, seed, 2, 14) for seed in range(6)] + [(objects, seed, 4, 24) for seed in range(2)],
+)
+def test_a_few_strokes_cut_out_regions_that_are_no_clusters(scene, seed, n_regions, most):
+    rgb, region = scene(seed)
     segmenter = Segmenter(rgb)
-    plain = right_share(region, segmenter.mask([], n_regions=2))
-    shares = drawn_until(segmenter, region, 0.97, most=14)
-    assert shares[-1] >= 0.97 > plain
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_a_few_strokes_cut_out_three_objects(seed):
-    # figure 7, D
-    rgb, region = objects(seed)
-    segmenter = Segmenter(rgb)
-    plain = right_share(region, segmenter.mask([], n_regions=4))
-    shares = drawn_until(segmenter, region, 0.97, most=24)
+    plain = right_share(region, segmenter.mask([], n_regions=n_regions))
+    shares = drawn_until(segmenter, region, 0.97, most=most)
     assert shares[-1] >= 0.97 > plain
 
 

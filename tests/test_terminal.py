@@ -270,6 +270,16 @@ def test_wrong_command_lines_are_refused(call):
     assert "column of a .csv" in call("label data.npz --text x --terminal")[2]
 
 
+def check_names(call, column):
+    """Check that the labels of the project, exported or fitted, have this first column."""
+    for line in (
+        "export data.linkwise --labels data.csv",
+        "fit data.csv --columns x,y --links data.linkwise",
+    ):
+        assert call(f"{line} -o labels.csv --force")[0] == 0
+        assert Path("labels.csv").read_text().startswith(f"{column},label")
+
+
 def test_what_is_plainly_an_id_names_the_rows_and_is_kept(call):
     line = "label data.csv -k 3 --terminal"
     assert "the column 'id' is used as ids" in "".join(call(line, "s\nq\n")[1].split("\n"))
@@ -277,12 +287,7 @@ def test_what_is_plainly_an_id_names_the_rows_and_is_kept(call):
     assert {answer[0][0], answer[1][0]} == {"r"}
     assert read_project("data.linkwise").settings["id_column"] == "id"
     assert "is used as ids" not in call(line, "q\n")[1]  # once
-    for further in (
-        "export data.linkwise --labels data.csv",
-        "fit data.csv --columns x,y --links data.linkwise",
-    ):
-        assert call(f"{further} -o labels.csv --force")[0] == 0
-        assert Path("labels.csv").read_text().startswith("id,label")
+    check_names(call, "id")
     code, _, err = call("label data.csv --id none --terminal", "q\n")
     assert (code, "names rows by the column 'id'; leave --id out" in err) == (3, True)
 
@@ -295,12 +300,7 @@ def test_a_project_by_row_number_stays_so_though_the_data_have_ids(call):
         assert call(line, "d\nq\n")[0] == 0
     assert len(answers()) == 3
     assert all(isinstance(a, int) for a, *_ in answers())
-    for further in (
-        "export data.linkwise --labels data.csv",
-        "fit data.csv --columns x,y --links data.linkwise",
-    ):
-        assert call(f"{further} -o labels.csv --force")[0] == 0
-        assert Path("labels.csv").read_text().startswith("row,label")
+    check_names(call, "row")
     code, _, err = call("label data.csv --id id --terminal", "q\n")
     assert (code, "names rows by row number; leave --id out" in err) == (3, True)
 

@@ -10,22 +10,12 @@ import numpy as np
 
 from linkwise.labelling.items import fields_of
 from linkwise.labelling.labelling_session import event_text
-from linkwise.labelling.texts import clean, differences, words
+from linkwise.labelling.texts import clean, marked_words
 
 FIELDS = 30  # columns of a row that are shown; those that differ most come first
 LINES = 20_000  # links drawn on the map; more would hide the points
 HISTORY = 30  # events listed, the last ones
 CONFLICT = 6  # pairs of a conflict that are named
-
-
-def words_of(field):
-    """Return both values of a field as lists of [word, marked]."""
-    a, b = words(field.a), words(field.b)
-    if field.is_text:
-        marks = differences(a, b)
-    else:
-        marks = [bool(field.apart)] * len(a), [bool(field.apart)] * len(b)
-    return [[list(w) for w in zip(t, m, strict=True)] for t, m in zip((a, b), marks, strict=True)]
 
 
 def question(page):
@@ -38,7 +28,7 @@ def question(page):
     kept = sorted(order[:FIELDS])
     shown = []
     for j in kept:
-        left, right = words_of(fields[j])
+        left, right = marked_words(fields[j])
         shown.append(
             {
                 "name": clean(fields[j].name), "sign": fields[j].sign, "a": left, "b": right,

@@ -14,7 +14,7 @@ def label_in_browser(data, path, settings, *, host=None, port=None, token=None, 
     from linkwise.app.label_page import LabelPage
     from linkwise.app.label_routes import FILES, label_routes
     from linkwise.labelling.project import open_project
-    from linkwise.tables.ids import recognised_note
+    from linkwise.tables.id_columns import recognised_note
 
     items, journal = open_project(data, path, settings, least=1)
     if items.recognised is not None:

@@ -34,6 +34,47 @@ def whole(low: int, high: float = float("inf")) -> Callable[[str], int]:
     return read
 
 
+def add_columns(added: argparse.ArgumentParser) -> None:
+    """Add which columns are ids, and which are clustered by."""
+    add = added.add_argument
+    add(
+        "--id-column",
+        "--id",
+        metavar="C",
+        help="column of ids, which links name; by name or number, or none for row numbers; "
+        "default: a column that is plainly one of ids",
+    )
+    add(
+        "--columns",
+        metavar="A,B",
+        type=lambda text: text.split(","),
+        help="columns to cluster by, by name or number; default all but the ids",
+    )
+
+
+def add_judgement(added: argparse.ArgumentParser) -> None:
+    """Add how contradictions count, and JSON as output."""
+    add = added.add_argument
+    add("--strict", action="store_true", help="exit 4 if the links cannot all hold")
+    add("--json", action="store_true", help="print one JSON object")
+
+
+def add_page(added: argparse.ArgumentParser) -> None:
+    """Add where a page is served, and whether it is opened."""
+    add = added.add_argument
+    add("--port", type=whole(1, 65535), metavar="N", help="port of the page; default a free one")
+    add(
+        "--no-browser",
+        dest="browser",
+        action="store_false",
+        help="print the address of the page and do not open it",
+    )
+    add("--host", metavar="H", help="address to listen on; default 127.0.0.1, this machine only")
+    add(
+        "--token", metavar="T", help="secret that other machines need to open the page, with --host"
+    )
+
+
 def parser() -> Parser:
     """Return the parser of the whole command line."""
     top = Parser(
@@ -53,27 +94,6 @@ def parser() -> Parser:
         )
         added.set_defaults(run=run)
         return added
-
-    def add_columns(added: argparse.ArgumentParser) -> None:
-        add = added.add_argument
-        add(
-            "--id-column",
-            "--id",
-            metavar="C",
-            help="column of ids, which links name; by name or number, or none for row numbers; "
-            "default: a column that is plainly one of ids",
-        )
-        add(
-            "--columns",
-            metavar="A,B",
-            type=lambda text: text.split(","),
-            help="columns to cluster by, by name or number; default all but the ids",
-        )
-
-    def add_judgement(added: argparse.ArgumentParser) -> None:
-        add = added.add_argument
-        add("--strict", action="store_true", help="exit 4 if the links cannot all hold")
-        add("--json", action="store_true", help="print one JSON object")
 
     added = command(fit)
     add = added.add_argument
@@ -147,17 +167,7 @@ def parser() -> Parser:
         help="give columns of numbers mean 0 and variance 1",
     )
     add("--seed", type=whole(0, 2**32 - 1), metavar="N", help="seed of random numbers, default 0")
-    add("--port", type=whole(1, 65535), metavar="N", help="port of the page; default a free one")
-    add(
-        "--no-browser",
-        dest="browser",
-        action="store_false",
-        help="print the address of the page and do not open it",
-    )
-    add("--host", metavar="H", help="address to listen on; default 127.0.0.1, this machine only")
-    add(
-        "--token", metavar="T", help="secret that other machines need to open the page, with --host"
-    )
+    add_page(added)
     add(
         "--import",
         dest="table",
@@ -210,17 +220,7 @@ def parser() -> Parser:
         help="write the mask, .png or .npy, without opening a page",
     )
     add("--force", action="store_true", help="overwrite the output")
-    add("--port", type=whole(1, 65535), metavar="N", help="port of the page; default a free one")
-    add(
-        "--no-browser",
-        dest="browser",
-        action="store_false",
-        help="print the address of the page and do not open it",
-    )
-    add("--host", metavar="H", help="address to listen on; default 127.0.0.1, this machine only")
-    add(
-        "--token", metavar="T", help="secret that other machines need to open the page, with --host"
-    )
+    add_page(added)
 
     added = command(methods)
     added.add_argument("--json", action="store_true", help="print a JSON list")

@@ -30,7 +30,7 @@ def read_both(args):
     if points and links:
         check_ends(links, points, args)
     if points and points.recognised is not None and not getattr(args, "quiet", False):
-        from linkwise.tables.ids import recognised_note
+        from linkwise.tables.id_columns import recognised_note
 
         say("note", recognised_note(name_of(args.data), points.recognised))
     return points, links
@@ -109,7 +109,7 @@ def weighed_for(model, links, args):
 def check_ends(links, points, args):
     """Refuse links that name no row of the data."""
     from linkwise.constraints.ids import similar_id
-    from linkwise.tables.ids import titled
+    from linkwise.tables.id_columns import titled
 
     n, named = len(points.X), links.ids.tolist()
     data = name_of(args.data)

@@ -33,7 +33,7 @@ def label(args: Namespace) -> int:
     items, journal = open_project(args.data, project, settings)
     with journal:
         if items.recognised is not None:
-            from linkwise.tables.ids import recognised_note
+            from linkwise.tables.id_columns import recognised_note
 
             say("note", recognised_note(args.data, items.recognised))
         print(import_table(args.table, items, journal), file=sys.stderr)

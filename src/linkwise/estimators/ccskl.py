@@ -17,7 +17,7 @@ from linkwise._typing import (
 )
 from linkwise.blocks.rows import take_rows
 from linkwise.constraints import Constraints
-from linkwise.embedding.spectral import spectral_basis, unit_rows
+from linkwise.embedding.spectral import unit_rows
 from linkwise.estimators.base import AT_LEAST_ONE, Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.kernel.spectral_kernel import diagonal_terms, fit_spectrum
@@ -151,10 +151,7 @@ class CCSKL(SpectralClusterer):
         self.random_state = random_state
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
-        super()._prepare(X, rng)
-        self.affinity_matrix_ = self._graph_.W
-        m = min(max(self.n_components, self.n_clusters), X.shape[0])
-        self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
+        self._prepare_basis(X, rng, self.n_components)
         self._terms, self._plain_centres = diagonal_terms(self._basis.vectors), None
 
     def _learn(

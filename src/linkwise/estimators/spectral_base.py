@@ -23,7 +23,7 @@ from linkwise.blocks.rows import (
     take_rows,
     write_block,
 )
-from linkwise.embedding.spectral import extend, unit_rows
+from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators.base import (
     AT_LEAST_ONE,
     SIGMA,
@@ -94,6 +94,13 @@ class SpectralClusterer(InductiveClusterer):
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         self._graph_ = self._graph(X, rng)
+
+    def _prepare_basis(self, X: Matrix, rng: np.random.Generator, n_components: int) -> None:
+        """Build the graph, and find its first eigenvectors, at least one for each cluster."""
+        self._graph_ = self._graph(X, rng)
+        self.affinity_matrix_ = self._graph_.W
+        m = min(max(n_components, self.n_clusters), X.shape[0])
+        self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
 
     def _graph(self, X: Matrix, rng: np.random.Generator) -> Any:
         n, d = X.shape

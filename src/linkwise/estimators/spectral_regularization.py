@@ -17,7 +17,7 @@ from linkwise._typing import (
 )
 from linkwise.blocks.rows import LazyRows
 from linkwise.constraints import Constraints
-from linkwise.embedding.spectral import spectral_basis, unit_rows
+from linkwise.embedding.spectral import unit_rows
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.kernel.spectral_regularization import diagonal_errors, fit_matrix, matrix_root
@@ -104,10 +104,7 @@ class SpectralRegularization(SpectralClusterer):
         self.random_state = random_state
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
-        super()._prepare(X, rng)
-        self.affinity_matrix_ = self._graph_.W
-        m = min(max(self.n_components, self.n_clusters), X.shape[0])
-        self._basis = spectral_basis(self._graph_.W, m, rng, order=self._graph_.order)
+        self._prepare_basis(X, rng, self.n_components)
         self._errors = diagonal_errors(LazyRows(self._basis.vectors, self._first))
 
     def _first(self, V: Array) -> Array:

@@ -21,9 +21,9 @@ import numpy as np
 from linkwise._wording import counted
 from linkwise.labelling.images import image_points
 from linkwise.tables.columns import find_column, find_features, header_of
-from linkwise.tables.ids import NO_IDS, find_ids, read_ids
+from linkwise.tables.csv_rows import DELIMITER, is_number, read_bytes, read_numbers, read_rows
+from linkwise.tables.id_columns import NO_IDS, find_ids, read_ids
 from linkwise.tables.points import read_points
-from linkwise.tables.rows import DELIMITER, is_number, read_bytes, read_numbers, read_rows
 
 DIMENSIONS = 100  # of texts: usual for latent semantic analysis
 WORDS = 50_000  # of all texts, the most frequent; rarer ones say little about clusters

@@ -21,7 +21,7 @@ from linkwise.journal.settings import (
 )
 from linkwise.labelling.items import read_items
 from linkwise.tables import write_labels
-from linkwise.tables.ids import NO_IDS
+from linkwise.tables.id_columns import NO_IDS
 
 RULES = {
     "id_column": is_text,

@@ -1,4 +1,4 @@
-"""Texts made safe to show, their words, and the words in which two texts differ.
+"""Texts made safe to show, and the words in which two values of a field differ.
 
 Every character that moves a cursor, sets a colour, rings a bell, hides others or changes the
 direction of writing is shown by its number instead.
@@ -40,3 +40,16 @@ def differences(first, second):
         marks[0][a : a + size] = [False] * size
         marks[1][b : b + size] = [False] * size
     return marks
+
+
+def marked_words(field):
+    """Return both values of a Field as lists of (word, whether it differs).
+
+    Texts are compared word by word, other values as a whole.
+    """
+    a, b = words(field.a), words(field.b)
+    if field.is_text:
+        marks = differences(a, b)
+    else:
+        marks = [bool(field.apart)] * len(a), [bool(field.apart)] * len(b)
+    return [list(zip(*side, strict=True)) for side in zip((a, b), marks, strict=True)]

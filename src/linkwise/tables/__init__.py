@@ -1,6 +1,6 @@
 """Tables in files: points and links in, labels out.
 
-rows (the cells of a text file), columns (the header, columns by name or number), ids (of rows),
+csv_rows (the cells of a text file), columns (the header, columns by name or number), id_columns,
 points, links, labels, outputs (files that a command is about to write).
 """
 

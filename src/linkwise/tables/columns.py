@@ -2,7 +2,7 @@
 
 from linkwise.constraints.io import other_separator
 from linkwise.exceptions import warn
-from linkwise.tables.rows import is_number
+from linkwise.tables.csv_rows import is_number
 
 
 def find_column(wanted, names, width, file):

@@ -4,7 +4,7 @@ import io
 
 from linkwise._typing import FileFormat
 from linkwise.constraints import Constraints
-from linkwise.tables.rows import file_name, read_bytes
+from linkwise.tables.csv_rows import file_name, read_bytes
 
 
 def read_links(path):

@@ -5,10 +5,10 @@ csv, tsv   one point per row. The first line is a header if a column is asked fo
 npy        an array (n, d)
 npz        the array X, or the only array of two dimensions
 
-Columns are named, or numbered from 0. A column that is plainly one of ids (see `tables.ids`), or
-an array `id` of a .npz file, names the rows without being asked for. Ids are text: "007" is not
-"7". A value that cannot be
-used is refused with its file, line and column. Text is UTF-8.
+Columns are named, or numbered from 0. A column that is plainly one of ids (see
+`tables.id_columns`), or an array `id` of a .npz file, names the rows without being asked for. Ids
+are text: "007" is not "7". A value that cannot be used is refused with its file, line and column.
+Text is UTF-8.
 """
 
 import errno
@@ -21,8 +21,7 @@ import numpy as np
 from linkwise.blocks import open_rows
 from linkwise.constraints.io import plain_file
 from linkwise.tables.columns import find_column, find_features, header_of
-from linkwise.tables.ids import NO_IDS, array_ids, find_ids, read_ids
-from linkwise.tables.rows import (
+from linkwise.tables.csv_rows import (
     DELIMITER,
     LARGEST,
     file_name,
@@ -30,6 +29,7 @@ from linkwise.tables.rows import (
     read_numbers,
     read_rows,
 )
+from linkwise.tables.id_columns import NO_IDS, array_ids, find_ids, read_ids
 
 BATCH = 10_000  # rows turned into numbers at once: lists of texts take much more memory
 

@@ -11,7 +11,7 @@ import sys
 from typing import Any, NamedTuple
 
 from linkwise.labelling.items import fields_of
-from linkwise.labelling.texts import clean, differences, words
+from linkwise.labelling.texts import clean, marked_words, words
 from linkwise.terminal.layout import cut, padded, width, wrapped
 
 CODES = {"bold": "1", "dim": "2", "mark": "1;33"}
@@ -60,29 +60,21 @@ def painted(line, look):
     return "".join(parts).rstrip()
 
 
-def bracketed(texts, marks):
-    """Return words with brackets around every run of marked ones."""
-    edges = [False, *marks, False]
+def bracketed(words):
+    """Return (word, mark) pairs with brackets around every run of marked words."""
+    edges = [False, *(mark for _, mark in words), False]
     return [
-        ("[" if mark and not before else "") + text + ("]" if mark and not after else "")
-        for text, before, mark, after in zip(texts, edges, marks, edges[2:], strict=False)
+        (("[" if mark and not before else "") + word + ("]" if mark and not after else ""), mark)
+        for (word, mark), before, after in zip(words, edges, edges[2:], strict=False)
     ]
 
 
 def spans_of(field, colour):
     """Return both values of a field as spans of words, the words that differ marked."""
-    a, b = words(field.a), words(field.b)
-    if field.is_text:
-        marks = differences(a, b)
-    else:
-        marks = [bool(field.apart)] * len(a), [bool(field.apart)] * len(b)
-
+    sides = marked_words(field)
     if field.is_text and not colour:
-        a, b = bracketed(a, marks[0]), bracketed(b, marks[1])
-    return tuple(
-        [(text, "mark" if mark else "") for text, mark in zip(texts, which, strict=True)]
-        for texts, which in zip((a, b), marks, strict=True)
-    )
+        sides = [bracketed(side) for side in sides]
+    return tuple([(word, "mark" if mark else "") for word, mark in side] for side in sides)
 
 
 def _first(lines, most, n):

@@ -6,7 +6,7 @@ import shlex
 from linkwise._wording import counted
 from linkwise.journal import default_project
 from linkwise.labelling.project import open_project
-from linkwise.tables.ids import recognised_note
+from linkwise.tables.id_columns import recognised_note
 from linkwise.terminal.dialogue import Dialogue, label
 from linkwise.terminal.keys import open_keys
 from linkwise.terminal.screen import Screen

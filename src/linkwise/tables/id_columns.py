@@ -11,7 +11,7 @@ A column ``id`` with repeated values is not: it says what a row belongs to.
 
 import re
 
-from linkwise.tables.rows import is_number, number
+from linkwise.tables.csv_rows import is_number, number
 
 NO_IDS = "none"  # in place of a column of ids: rows are known by their numbers
 # "heat_index" and "paid" are features: index and key count alone, id after a separator or a
