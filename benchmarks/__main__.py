@@ -38,8 +38,12 @@ def speed(args):
 def quality(args):
     """Measure agreement and answers kept over data sets, pairs and wrong answers."""
     from benchmarks.quality.entrants import ZSCORED, entrants, named
+    from benchmarks.quality.jobs import PARTS
+    from benchmarks.quality.protocol import BUDGETS
     from benchmarks.quality.run import Options, run
 
+    check_names("--parts", args.parts, PARTS)
+    check_names("--budgets", args.budgets, BUDGETS)
     options = options_of(Options, args)
     if args.methods:
         classes = METHODS | TRANSFORMERS

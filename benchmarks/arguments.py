@@ -48,11 +48,14 @@ def add_quality(add):
     add("--data", metavar="DIR", help=SETS)
     add("--methods", nargs="+", metavar="NAME", help="run these alone; see the manual")
     add("--sets", nargs="+", metavar="NAME", help="run on these alone")
-    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 10, 3 with --quick")
-    add("--quick", action="store_true", help="3 draws of pairs instead of 10")
+    add("--parts", nargs="+", metavar="NAME", help="run these parts alone: main, few, text, time")
+    add("--budgets", nargs="+", metavar="NAME", help="run these numbers of pairs alone")
+    add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 3, 5 for few answers")
+    add("--quick", action="store_true", help="1 draw of pairs")
     add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
     add("--jobs", type=whole(1), metavar="N", help=CORES)
-    add("--limit", type=whole(1), default=120, metavar="S", help="seconds a fit may take")
+    add("--limit", type=whole(1), default=300, metavar="S", help="seconds a fit may take")
+    add("--plan", action="store_true", help="print how much there is to do, and run nothing")
 
 
 def add_queries(add):

@@ -10,20 +10,52 @@ import types
 
 import numpy as np
 import pytest
-from bench_parts import cells_of
+from bench_parts import cells_of, description, record, results_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
 import linkwise
 from benchmarks.__main__ import main
+from benchmarks.quality import (
+    classifiers,
+    peers,
+    pictures,
+    protocol,
+    standing,
+    texts,
+)
 from benchmarks.quality import entrants as methods
-from benchmarks.quality import peers, pictures, protocol, standing
 from benchmarks.quality import run as quality
 from benchmarks.quality.cell import cell
-from benchmarks.quality.entrants import CHOOSER, FOREST, OPEN, Entrant, entrants
-from benchmarks.quality.jobs import CELLS, KEY, Cut, all_jobs, keys, settings_of
-from benchmarks.quality.protocol import BUDGETS, SETTINGS, Task, draw_pairs, suspicion_auc
+from benchmarks.quality.entrants import (
+    CHOOSER,
+    FAST,
+    FOREST,
+    LABELS_FOREST,
+    LABELS_SVM,
+    OPEN,
+    THOROUGH,
+    Entrant,
+    entrants,
+)
+from benchmarks.quality.jobs import CELLS, KEY, PARTS, Cut, Plan, all_jobs, keys
+from benchmarks.quality.protocol import (
+    FEW,
+    FEW_WRONG,
+    LABELS,
+    MEAN,
+    NONE,
+    NUMBERS,
+    SAMPLE,
+    SHARES,
+    TEXT,
+    WHOLE,
+    WRONG,
+    Task,
+    draw_pairs,
+    suspicion_auc,
+)
 from benchmarks.quality.report import blocks, html, markdown
 from benchmarks.quality.run import Options
 from benchmarks.reports import document, figures
@@ -80,6 +112,10 @@ def trouble(tmp_path, monkeypatch):
     del sys.modules["grief"]
 
 
+SETTINGS = [(budget, wrong) for wrong in WRONG for budget in MEAN[:3]]
+MAIN = Plan(("main",), 1, 1)
+
+
 def points(n=60, k=3, seed=0):
     return make_blobs(n, centers=k, cluster_std=1.5, random_state=seed)
 
@@ -109,14 +145,16 @@ def test_no_pair_touches_the_points_held_back(n):
 
 def test_budgets_are_the_first_of_the_pairs_and_draws_differ():
     y = points(100)[1]
-    whole = draw_pairs("a", y, 0, "n", 0.0)
-    assert [len(draw_pairs("a", y, 0, budget, 0.0).ends) for budget in BUDGETS] == [25, 50, 100]
-    for budget in BUDGETS:
+    whole = draw_pairs("a", y, 0, "2n", 0.0)
+    budgets = ("0", "1", "n/10", "40", "n/4", "n", "2n", "10000")
+    numbers = [len(draw_pairs("a", y, 0, budget, 0.0).ends) for budget in budgets]
+    assert numbers == [0, 1, 10, 40, 25, 100, 200, 200]  # 200 were drawn
+    for budget in budgets:
         part = draw_pairs("a", y, 0, budget, 0.1)
         assert_array_equal(part.ends, whole.ends[: len(part.ends)])
         assert_array_equal(part.held, whole.held)
         assert part.seed == whole.seed
-    for other in (draw_pairs("a", y, 1, "n", 0.0), draw_pairs("b", y, 0, "n", 0.0)):
+    for other in (draw_pairs("a", y, 1, "2n", 0.0), draw_pairs("b", y, 0, "2n", 0.0)):
         assert not np.array_equal(other.held, whole.held)
         assert not np.array_equal(other.ends, whole.ends)
 
@@ -137,18 +175,71 @@ def test_few_points_have_fewer_pairs_than_asked_for():
     assert len(found.ends) == 3  # one point of four is held back
 
 
-def test_large_sets_are_a_fixed_sample_with_classes_numbered(tmp_path):
-    X = np.arange(2 * protocol.MOST_ROWS, dtype=np.uint8).reshape(-1, 1)
-    np.savez(tmp_path / "big.npz", X=X, y=np.repeat(["b", "a"], protocol.MOST_ROWS))
+@pytest.mark.parametrize("draw", [0, 1, 2])
+def test_labels_leave_one_class_out(draw):
+    y = points(60, 3)[1]
+    found = draw_pairs("a", y, draw, LABELS, 0.0)
+    touched = np.unique(found.ends)
+    assert set(y[touched]) == {0, 1, 2} - {draw}
+    assert len(touched) == 2 * protocol.LABELLED
+    assert not found.held[touched].any()
+    for pair in found.links:
+        assert (pair.sign > 0) == (y[pair.a] == y[pair.b])
+
+
+@pytest.fixture
+def small_forms(monkeypatch):
+    """Rules by which sets of some hundred rows are large."""
+    monkeypatch.setattr(protocol, "WHOLE_ROWS", 400)
+    monkeypatch.setattr(protocol, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(protocol, "LARGE", 200)
+
+
+def test_a_set_is_whole_up_to_a_limit_and_has_a_fixed_sample(tmp_path, small_forms):
+    X = np.arange(1000, dtype=np.uint16).reshape(-1, 1)
+    np.savez(tmp_path / "big.npz", X=X, y=np.repeat(["b", "a"], 500))
     found = protocol.prepare("big", tmp_path)
-    assert found.X.shape == (protocol.MOST_ROWS, 1)
-    assert found.X.dtype == np.float64  # differences of bytes would wrap round
-    assert set(np.unique(found.y)) == {0, 1}
-    digest = protocol.describe("big", found)["digest"]
+    assert found.X.shape == (400, 1)
+    assert found.X.dtype == np.float32  # differences of integers would wrap round
+    whole, sample = (protocol.in_form(*found, form) for form in (WHOLE, SAMPLE))
+    assert sample.X.shape == (100, 1)
+    assert set(sample.X.ravel()) < set(whole.X.ravel())
+    assert set(np.unique(found.y)) == set(np.unique(sample.y)) == {0, 1}
+    data = protocol.describe("big", found)
+    assert (data["n"], data["sample"], data["counted"]) == (400, 100, True)
     again = protocol.prepare("big", tmp_path)
-    assert digest == protocol.describe("big", again)["digest"]
-    other = sets.Points(found.X + 1, found.y)
-    assert digest != protocol.describe("big", other)["digest"]
+    assert data["digest"] == protocol.describe("big", again)["digest"]
+    other = found._replace(X=found.X + 1)
+    assert data["digest"] != protocol.describe("big", other)["digest"]
+
+
+def test_classes_that_a_sample_lacks_have_no_number():
+    y = np.array([0, 1, 2, 2])
+    found = protocol.in_form(np.ones((4, 1)), y, np.array([0, 2, 3]), SAMPLE)
+    assert found.y.tolist() == [0, 1, 1]
+
+
+def test_small_sets_have_one_form_and_large_sets_numbers_of_pairs():
+    assert protocol.form_of(1500, whole=False) == WHOLE
+    assert protocol.form_of(1501, whole=False) == SAMPLE
+    assert protocol.form_of(1501, whole=True) == WHOLE
+    assert protocol.budgets_of(10_000) == SHARES
+    assert protocol.budgets_of(10_001) == NUMBERS
+    assert len(draw_pairs("a", np.arange(10_001) % 3, 0, "10000", 0.0).ends) == 10_000
+
+
+def test_texts_are_repeatable_and_their_topics_can_be_found():
+    from sklearn.cluster import KMeans
+
+    X, y = texts.topics(0)
+    assert X.shape == (texts.ROWS, texts.COLUMNS)
+    assert_array_equal(texts.topics(0)[0], X)
+    assert not np.array_equal(texts.topics(1)[1], y)
+    labels = KMeans(texts.CLUSTERS, n_init=3, random_state=0).fit_predict(X)
+    assert 0.6 < linkwise.evaluate.adjusted_rand_index(y, labels) < 0.99
+    found = protocol.describe("topics-0", protocol.prepare("topics-0", None))
+    assert found["text"]
+    assert not found["counted"]
 
 
 def test_single_precision_stays(tmp_path):
@@ -164,7 +255,7 @@ def test_counts_of_words_become_vectors_of_length_one(tmp_path):
         tmp_path / "text.npz", data=counts.data.astype(np.int16), indices=counts.indices,
         indptr=counts.indptr, shape=counts.shape, y=y,
     )  # fmt: skip
-    X, found = protocol.prepare("text", tmp_path)
+    X, found, _ = protocol.prepare("text", tmp_path)
     assert X.shape == (40, 29)
     assert_allclose(np.linalg.norm(X[counts.getnnz(axis=1) > 0], axis=1), 1)
     assert_array_equal(found, y)
@@ -174,7 +265,8 @@ def test_sets_are_those_of_the_folder_or_of_scikit_learn(tmp_path):
     assert set(sets.set_names(None)) == {"iris", "wine", "wdbc", "digits"}
     for name in ("b", "a", "mnist_train", "mnist_test"):
         np.savez(tmp_path / f"{name}.npz", X=np.ones((2, 1)), y=[0, 1])
-    assert sets.set_names(tmp_path) == ["a", "b", "mnist_test"]  # mnist once
+    assert sets.set_names(tmp_path) == ["a", "b", "mnist_test", "mnist_train"]
+    assert not protocol.describe("mnist_train", protocol.prepare("a", tmp_path))["counted"]
     with pytest.raises(ValueError, match="is no folder"):
         sets.set_names(tmp_path / "nowhere")
 
@@ -200,6 +292,10 @@ def test_every_method_of_the_library_takes_part_raw_and_z_scored():
     assert {found[name].kind for name in ("KMeans", "SpectralClustering+z")} == {"plain"}
     assert f"{CHOOSER}+z" not in found
     assert "ManifoldLayout" not in found  # it takes no constraints
+    assert found[LABELS_SVM].z
+    names = {name.removesuffix("+z") for name, entrant in found.items() if entrant.whole}
+    efforts = {CHOOSER, FAST, OPEN}
+    assert names == {"CCSKL", "KMeans", "EVoC", *efforts, FOREST, LABELS_SVM, LABELS_FOREST}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -217,40 +313,107 @@ def test_every_classical_method_runs_on_answers_that_contradict_each_other():
 def test_the_forest_is_told_the_classes_of_the_touched_points_alone():
     X, y = points(90)
     drawn = draw_pairs("a", y, 0, "n/4", 0.0)
-    found = methods.forest(Task(X, 3, drawn.links, 0, y), None).labels
+    found = classifiers.touched_forest(Task(X, 3, drawn.links, 0, y), None).labels
     touched = np.unique(drawn.ends)
     assert_array_equal(found[touched], y[touched])
     lies = y.copy()
     rest = np.setdiff1d(np.arange(90), touched)
     lies[rest] = 0
-    assert_array_equal(methods.forest(Task(X, 3, drawn.links, 0, lies), None).labels, found)
+    again = classifiers.touched_forest(Task(X, 3, drawn.links, 0, lies), None).labels
+    assert_array_equal(again, found)
+
+
+def test_pairs_are_worth_labels_by_their_entropy():
+    y = np.repeat([0, 1, 2, 3], 25)  # 2 bits
+    half = np.tile([1, -1], 20)  # 1 bit each
+    assert classifiers.labels_worth(y, half) == 20
+    assert classifiers.labels_worth(y, np.r_[np.ones(30), -np.ones(10)]) == round(40 * 0.81128 / 2)
+    assert classifiers.labels_worth(y, -np.ones(40)) == 1  # no must-link tells nothing
+    assert classifiers.labels_worth(np.zeros(9, dtype=int), half) == 1
+
+
+@pytest.mark.parametrize("name", ["SVM", "forest"])
+def test_a_classifier_knows_labels_of_points_not_held_back_alone(name):
+    X, y = points(90)
+    drawn = draw_pairs("a", y, 0, "n", 0.0)
+    task = Task(X, 3, drawn.links, 0, y, drawn.held)
+    found = classifiers.labelled(task, name).labels
+    lies = np.where(drawn.held, (y + 1) % 3, y)  # the same entropy
+    assert_array_equal(classifiers.labelled(task._replace(y=lies), name).labels, found)
+    assert linkwise.evaluate.adjusted_rand_index(y, found) > 0.5
+
+
+def test_a_classifier_with_labels_of_one_class_gives_all_points_that_class():
+    X, y = points(30)
+    links = linkwise.Constraints([(0, 1)])
+    task = Task(X, 3, links, 0, y, np.zeros(30, dtype=bool))
+    labels = classifiers.labelled(task, "SVM").labels
+    assert len(set(labels)) == 1
+
+
+def test_evoc_takes_the_layer_nearest_to_k_and_places_its_noise(monkeypatch):
+    X = np.array([[0.0], [1.0], [10.0], [11.0], [2.0]])
+    made = []
+
+    class EVoC:
+        def __init__(self, approx_n_clusters, random_state):
+            made.append((approx_n_clusters, random_state))
+
+        def fit(self, X):
+            fine, coarse = [0, 1, 2, 3, -1], [0, 0, 1, 1, -1]
+            self.cluster_layers_ = [np.array(fine), np.array(coarse)]
+            return self
+
+    monkeypatch.setitem(sys.modules, "evoc", types.SimpleNamespace(EVoC=EVoC))
+    assert peers.evoc(Task(X, 2, None, 7), None).labels.tolist() == [0, 0, 1, 1, 0]
+    assert peers.evoc(Task(X, 4, None, 7), None).labels.tolist() == [0, 1, 2, 3, 1]
+    assert made == [(2, 7), (4, 7)]
+    assert peers.noise_placed(X, np.full(5, -1)).tolist() == [0] * 5
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
+def test_evoc_finds_what_is_easy_to_find():
+    entrant = entrants()["EVoC"]
+    if methods.missing(entrant):
+        pytest.skip(methods.missing(entrant))
+    X, y = make_blobs(300, centers=3, n_features=5, random_state=0)
+    labels = entrant.run(Task(X, 3, None, 0), None).labels
+    assert linkwise.evaluate.adjusted_rand_index(y, labels) > 0.8
 
 
 class Chooser:
     """Stands for LinkClustering: it doubts the first answer, and finds four clusters."""
 
-    def __init__(self, n_clusters=None, *, random_state=None):
-        self.n_clusters = n_clusters
+    def __init__(self, n_clusters=None, *, effort="balanced", random_state=None):
+        self.n_clusters, self.effort = n_clusters, effort
 
     def fit(self, X, constraints):
         self.n_clusters_ = self.n_clusters or 4
+        if self.effort == "fast":
+            self.n_clusters_ = 2
         self.labels_ = np.arange(len(X)) % self.n_clusters_
-        self.suspects_ = [(next(iter(constraints)), 0.5)]
+        self.suspects_ = [(pair, 0.5) for pair in list(constraints)[:1]]
         return self
 
 
 @pytest.fixture
 def job(tmp_path):
     X, y = points()
-    sets.store(tmp_path, "blobs", {"X": X, "y": y})
+    sets.store(tmp_path, "blobs", {"X": X, "y": y, "sample": np.arange(60)})
 
     def make(name, *settings):
         entrant = entrants()[name]
-        sets = [{"name": "blobs"}]
-        found = all_jobs(sets, {name: entrant}, 1, tmp_path)[0]
-        return found | {"settings": list(settings)}
+        found = all_jobs([description("blobs")], {name: entrant}, MAIN, tmp_path)[0]
+        return found | ({"settings": list(settings)} if settings else {})
 
     return make
+
+
+def settings_of(name, data=None, plan=MAIN, draw=0):
+    """Return the settings of an entrant on a set, in the order of the jobs."""
+    jobs = all_jobs([data or description("s")], {name: entrants()[name]}, plan, "")
+    return [at for job in jobs if job["draw"] == draw for at in job["settings"]]
 
 
 def test_what_a_chooser_finds_besides_labels_is_recorded(job, monkeypatch):
@@ -262,24 +425,80 @@ def test_what_a_chooser_finds_besides_labels_is_recorded(job, monkeypatch):
     assert clean["auc"] is None
     (free,) = cell(job(OPEN, ("n", 0.0)))
     assert free["k"] == 4
-    assert settings_of(entrants()[OPEN]) == [[("n", 0.0)]]
+    assert settings_of(OPEN) == [("n", 0.0)]
+    (quick,) = cell(job(FAST, ("n", 0.0)))
+    assert quick["all"] != clean["all"]
+    (silent,) = cell(job(CHOOSER, (NONE, 0.0)))
+    assert silent["kept"] is None
 
 
 def test_a_method_that_sees_no_pairs_is_fitted_once_for_all_settings(job):
-    (group,) = settings_of(entrants()["KMeans"])
-    found = cell(job("KMeans", *group))
-    assert [(r["budget"], r["wrong"]) for r in found] == list(SETTINGS)
+    found = cell(job("KMeans"))
+    assert [(r["budget"], r["wrong"]) for r in found] == [
+        *((budget, 0.0) for budget in (NONE, *SHARES)), *((budget, 0.1) for budget in MEAN[:3]),
+    ]  # fmt: skip
     assert len({r["untouched"] for r in found}) == len({r["seconds"] for r in found}) == 1
     assert len({r["kept"] for r in found}) > 1
 
 
+def test_a_large_set_is_whole_for_some_and_a_sample_for_others():
+    large = description("s", 20_000)
+    right = [(budget, 0.0) for budget in (NONE, *NUMBERS)]
+    assert settings_of(CHOOSER, large) == right + [(budget, 0.1) for budget in NUMBERS]
+    assert settings_of(LABELS_SVM, large) == right[1:]
+    assert settings_of(OPEN, large) == [(NUMBERS[-1], 0.0)]
+    assert settings_of("PCKMeans", large) == SETTINGS
+    assert settings_of(THOROUGH, large) == SETTINGS[:3]
+    forms = {
+        name: all_jobs([large], {name: entrants()[name]}, MAIN, "")[0]["form"]
+        for name in (CHOOSER, "CCSKL+z", "PCKMeans")
+    }
+    assert forms == {CHOOSER: WHOLE, "CCSKL+z": WHOLE, "PCKMeans": SAMPLE}
+    beside = description("mnist_train", 20_000, counted=False)
+    assert settings_of(CHOOSER, beside) == settings_of(CHOOSER, large)
+    assert settings_of("PCKMeans", beside) == []
+
+
+def test_slow_entrants_and_wrong_answers_have_a_third_of_the_draws():
+    plan = Plan(("main",), 3, 5)
+    assert settings_of("PCKMeans", plan=plan, draw=1) == []
+    assert settings_of(CHOOSER, plan=plan, draw=2) == [(b, 0.0) for b in (NONE, *SHARES)]
+    assert settings_of(CHOOSER, plan=plan, draw=3) == []
+    assert settings_of("PCKMeans", plan=plan._replace(draws=6), draw=1) == SETTINGS
+
+
+def test_few_answers_are_drawn_on_samples_and_no_cell_runs_twice():
+    plan = Plan(("main", "few"), 1, 2)
+    few = [(b, 0.0) for b in (NONE, *FEW, LABELS)] + [(b, 0.1) for b in FEW_WRONG]
+    assert settings_of("CCSKL", plan=plan, draw=1) == few
+    assert settings_of("PCKMeans", plan=plan, draw=1) == []
+    found = settings_of(CHOOSER, plan=plan)
+    assert sorted(set(found)) == sorted(found)
+    assert set(few) < set(found)
+    large = all_jobs([description("s", 2000)], {CHOOSER: entrants()[CHOOSER]}, plan, "")
+    assert {at for job in large if job["form"] == SAMPLE for at in job["settings"]} == set(few)
+    only = plan._replace(budgets=("n", "1"))
+    assert settings_of(CHOOSER, plan=only) == [("n", 0.0), ("n", 0.1), ("1", 0.0)]
+
+
+def test_texts_are_clustered_with_fixed_numbers_of_pairs():
+    plan, data = (
+        Plan(PARTS, 1, 1),
+        description("topics-0", text=True, generated=True, counted=False),
+    )
+    for name in ("KMeans", "COPKMeans", CHOOSER):
+        assert settings_of(name, data, plan) == [(budget, 0.0) for budget in TEXT]
+    assert settings_of("CCSKL", data, plan) == []
+
+
 def test_z_scored_entrants_do_not_depend_on_scales(tmp_path):
     X, y = points()
-    sets.store(tmp_path, "a", {"X": X, "y": y})
-    sets.store(tmp_path, "b", {"X": X * [1, 1000], "y": y})
     figures = {}
-    for name in ("a", "b"):
-        (task,) = all_jobs([{"name": name}], {"KMeans+z": entrants()["KMeans+z"]}, 1, tmp_path)
+    for name, scale in (("a", 1), ("b", 1000)):
+        arrays = {"X": X * [1, scale], "y": y, "sample": np.arange(60)}
+        sets.store(tmp_path, name, arrays)
+        known = {"KMeans+z": entrants()["KMeans+z"]}
+        (task,) = all_jobs([description(name)], known, MAIN, tmp_path)
         figures[name] = cell(task)[0]["all"]
     assert figures["a"] == figures["b"]
 
@@ -288,11 +507,6 @@ def test_an_error_is_a_record(job):
     found = cell(job("KMeans", ("n", 0.0)) | {"run": ("no.such.module", "f", None)})
     assert found[0]["failed"].startswith("ModuleNotFoundError")
     assert "untouched" not in found[0]
-
-
-def record(method, data, budget, draw=0, wrong=0.0, **figures):
-    key = {"set": data, "draw": draw, "budget": budget, "wrong": wrong, "method": method}
-    return key | (figures or {"failed": "no such luck"})
 
 
 def test_means_are_over_draws_then_budgets_and_a_failure_is_zero():
@@ -304,7 +518,7 @@ def test_means_are_over_draws_then_budgets_and_a_failure_is_zero():
         record("B", "s", "n/4"),
         record("B", "s", "n", untouched=0.5, kept=1.0),
     ]
-    results = {"means": standing.summary(records)}
+    results = {"means": standing.summary(records), "sets": [description("s")]}
     found = standing.by_set(results)
     assert_allclose(found["A"]["s"], (0.3 + 0.9) / 2)
     assert_allclose(found["B"]["s"], 0.25)
@@ -406,8 +620,9 @@ def test_nothing_to_do_starts_no_process():
     assert list(pool.outcomes(None, [], workers=0, limit=1)) == []
 
 
-def small_run(folder, out, chosen, **options):
-    return quality.run(Options(data=str(folder), draws=1, jobs=1, **options), out, chosen)
+def small_run(folder, out, chosen, parts=("main",), **options):
+    options = Options(data=str(folder), draws=1, jobs=1, parts=parts, **options)
+    return quality.run(options, out, chosen)
 
 
 def without_seconds(results):
@@ -424,7 +639,8 @@ def test_a_benchmark_from_end_to_end(trouble, folder, tmp_path, capsys):
     out = tmp_path / "report"
     results = small_run(folder, out, chosen)
 
-    assert len(results["records"]) == 2 * (6 * 4 + 3)
+    right, all_of_them = len(SHARES), len(SHARES) + 4  # no answers, three wrong
+    assert len(results["records"]) == 2 * (6 * 3 + all_of_them + right)
     images = {name: (out / name).read_bytes() for name in os.listdir(out) if name.endswith("svg")}
     assert sorted(images) == ["quality-budget.svg", "quality-ranks.svg"]
     text, page = ((out / name).read_text() for name in ("quality.md", "quality.html"))
@@ -438,9 +654,9 @@ def test_a_benchmark_from_end_to_end(trouble, folder, tmp_path, capsys):
     ours = [r["untouched"] for r in results["records"]
             if (r["method"], r["wrong"]) == ("PCKMeans", 0)]  # fmt: skip
     assert len(ours) == 6
-    means = text.split("Means over sets")[1]
-    assert cells_of(means, "PCKMeans")[4] == f"{np.mean(ours):.3f}"
-    assert cells_of(means, "broken")[4] == "0.000"
+    means = text.split("Means over 2 sets")[1]
+    assert cells_of(means, "PCKMeans")[6] == f"{np.mean(ours):.3f}"
+    assert cells_of(means, "broken")[6] == "0.000"
     assert cells_of(means, "broken")[-1] == "12"
     assert "ValueError: no such luck" in text
     assert "Left out: holes: X has NaN or infinite values" in text
@@ -471,7 +687,7 @@ def test_a_benchmark_from_end_to_end(trouble, folder, tmp_path, capsys):
 def test_figures_do_not_depend_on_the_number_of_processes_or_on_a_pause(folder, tmp_path):
     known = entrants()
     chosen = {name: known[name] for name in ("CCSKL", "COPKMeans", "KMeans", FOREST)}
-    options = Options(data=str(folder), draws=1)
+    options = Options(data=str(folder), draws=1, parts=("main", "few"))
     one, two, parts = (tmp_path / name for name in ("one", "two", "parts"))
     expected = without_seconds(quality.run(options._replace(jobs=1), one, chosen))
     assert without_seconds(quality.run(options._replace(jobs=2), two, chosen)) == expected
@@ -507,13 +723,16 @@ def test_the_time_left_follows_from_the_work_done():
 
 
 def test_a_method_cut_off_with_many_pairs_may_try_with_fewer():
-    cut = Cut([{"set": "s", "method": "m", "budget": "n/2"}])
+    rows = {("s", WHOLE): 100, ("s", SAMPLE): 100, ("t", WHOLE): 100}
+    cut = Cut([{"set": "s", "form": WHOLE, "method": "m", "budget": "n/2"}], rows)
 
-    def task(budget, data="s"):
-        return {"set": data, "method": "m", "settings": [(budget, 0.0)]}
+    def task(budget, data="s", form=WHOLE):
+        return {"set": data, "form": form, "method": "m", "settings": [(budget, 0.0)]}
 
-    assert [cut.rules_out(task(budget)) for budget in BUDGETS] == [False, True, True]
+    tried = [cut.rules_out(task(budget)) for budget in ("0", "40", *SHARES)]
+    assert tried == [False, False, False, False, True, True, True]
     assert not cut.rules_out(task("n", "t"))
+    assert not cut.rules_out(task("n", form=SAMPLE))
 
 
 def test_cells_of_other_data_are_refused(tmp_path):
@@ -528,7 +747,7 @@ def test_cells_of_other_data_are_refused(tmp_path):
 def test_an_interrupt_keeps_the_cells(folder, tmp_path, monkeypatch, capsys):
     def interrupted(run, jobs, **_):
         task = next(iter(jobs))
-        key = dict(zip(("set", "draw", "budget", "wrong", "method"), keys(task)[0], strict=True))
+        key = dict(zip(KEY, keys(task)[0], strict=True))
         yield pool.Ended(task, [key | {"untouched": 0.5}])
         raise KeyboardInterrupt
 
@@ -541,19 +760,14 @@ def test_an_interrupt_keeps_the_cells(folder, tmp_path, monkeypatch, capsys):
     assert len(Cells(out / CELLS, KEY).records) == 1
 
 
-def fake_results(names, sets=("s", "t", "u")):
+def fake_results(names, sets=("s", "t", "u"), settings=SETTINGS, **more):
     rng = np.random.default_rng(0)
     records = [
         record(name, data, budget, draw, wrong, untouched=rng.random(), all=0.5, kept=0.5,
                seconds=1.0)
-        for name in names for data in sets for draw in range(2) for budget, wrong in SETTINGS
+        for name in names for data in sets for draw in range(2) for budget, wrong in settings
     ]  # fmt: skip
-    described = [{"name": d, "n": 9, "d": 2, "k": 3, "development": d == "s"} for d in sets]
-    kinds = {name: entrant.kind for name, entrant in entrants().items() if name in names}
-    about = {"system": "Linux", "cores": 1, "processor": "x", "libraries": {}}
-    head = {"command": "c", "machine": about, "limit": 9, "missing": {}, "left_out": {}}
-    means = standing.summary(records)
-    return head | {"sets": described, "methods": kinds, "records": records, "means": means}
+    return results_of(records, [description(d, development=d == "s", **more) for d in sets])
 
 
 def test_the_report_compares_with_the_chooser_where_it_ran():
@@ -569,7 +783,7 @@ def test_the_report_compares_with_the_chooser_where_it_ran():
     assert cells_of(text, "best by hindsight")[4] == f"{np.mean(best):.3f}"
     raw = np.mean([scores["CCSKL"][d] for d in "stu"])
     assert cells_of(text, "best by hindsight, no +z")[4] == f"{raw:.3f}"
-    halves = text.split("Sets looked at, and others")[1]
+    halves = text.split("Development sets and held-out sets")[1]
     assert cells_of(halves, CHOOSER)[1] == f"{scores[CHOOSER]['s']:.3f}"
     without = markdown(fake_results(["CCSKL", "KMeans"]), {})
     assert "## CCSKL less each method" in without
@@ -653,6 +867,8 @@ def test_who_cannot_run_is_left_out_with_the_reason(monkeypatch):
     ("line", "code", "fragment"),
     [
         ("--methods nobody --out x", 2, "--methods: expected some of CCSKL"),
+        ("--parts most --out x", 2, "--parts most: expected some of main, few, text, time"),
+        ("--budgets n/3 --out x", 2, "--budgets n/3: expected some of 0, 1"),
         ("--draws 0 --out x", 2, "whole number >= 1"),
         ("--jobs none --out x", 2, "whole number >= 1"),
         ("--quick", 2, "--out"),
@@ -674,15 +890,18 @@ def test_the_command_hands_its_options_on(monkeypatch):
     monkeypatch.setattr(quality, "run", lambda options, out: given.append((options, out)))
     line = (
         "--data d --methods gaussian-mixture constrained-gaussian-mixture pck-means+z KMeans "
-        "--sets a b --draws 4 --quick --raw --jobs 3 --limit 9 --out there"
+        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --jobs 3 --limit 9 "
+        "--plan --out there"
     )
     assert main(["quality", *line.split()]) == 0
     ((options, out),) = given
     chosen = ("ConstrainedGaussianMixture", "PCKMeans+z", "KMeans")
-    assert options == Options("d", chosen, ["a", "b"], 4, True, True, 3, 9)
+    assert options == Options("d", chosen, ["a", "b"], ["few", "time"], ["n/4", "15"], 4, True,
+                              True, 3, 9, True)  # fmt: skip
     assert out == "there"
     assert command_line("quality", options) == (
         "python -m benchmarks quality --data DIR "
         "--methods ConstrainedGaussianMixture PCKMeans+z KMeans "
-        "--sets a b --draws 4 --quick --raw --limit 9 --out DIR"
+        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --limit 9 --plan "
+        "--out DIR"
     )

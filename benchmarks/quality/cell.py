@@ -7,24 +7,25 @@ points, so that imports do not count as its time. An error is an outcome.
 import time
 import warnings
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 
 import numpy as np
 
 from benchmarks.quality.jobs import KEY, keys
-from benchmarks.quality.protocol import Task, draw_pairs, score, suspicion_auc
+from benchmarks.quality.protocol import Task, draw_pairs, in_form, score, suspicion_auc
 from benchmarks.runs.cells import in_short, rounded
 from benchmarks.runs.points import Points, stored
 from linkwise.constraints import sample_pairs
 
 
-@cache
-def points_of(folder, name, z):
+@lru_cache(maxsize=4)  # jobs come set by set, and large sets take memory
+def points_of(folder, name, form, z):
     """Return the points of a set, not to be written to; with z of mean 0 and variance 1."""
     from sklearn.preprocessing import StandardScaler
 
-    X, y = (stored(folder, name)[key] for key in ("X", "y"))
+    arrays = stored(folder, name)
+    X, y = in_form(arrays["X"], arrays["y"], arrays["sample"], form)
     X = StandardScaler().fit_transform(X) if z else X
     X.flags.writeable = False
     return Points(X, y)
@@ -39,7 +40,7 @@ def ready(module, name, argument):
     X = rng.standard_normal((40, 3)) + 9 * y[:, None]
     links = sample_pairs(y, 10, random_state=0)
     with suppress(Exception):  # an error comes again in the fit that counts
-        run(Task(X, 2, links, 0, y), argument)
+        run(Task(X, 2, links, 0, y, np.zeros(40, dtype=bool)), argument)
     return run
 
 
@@ -70,14 +71,15 @@ def cell(job):
 
     Parameters
     ----------
-    job : dict with "set", "draw", "method", "settings" (list of (budget, wrong); several for a
-        method that does not see the pairs), "folder" (of the stored sets), "run" (module, name and
-        argument of the method's function), "z", "truth" (whether it is told the classes)
+    job : dict with "set", "form", "draw", "method", "settings" (list of (budget, wrong); several
+        for a method that does not see the pairs), "folder" (of the stored sets), "run" (module,
+        name and argument of the method's function), "z", "truth" (whether it is told the classes)
     """
-    X, y = points_of(job["folder"], job["set"], job["z"])
+    X, y = points_of(job["folder"], job["set"], job["form"], job["z"])
     draws = [draw_pairs(job["set"], y, job["draw"], *at) for at in job["settings"]]
-    truth = y if job["truth"] else None
-    task = Task(X, int(y.max()) + 1, draws[0].links, draws[0].seed, truth)
+    task = Task(X, int(y.max()) + 1, draws[0].links, draws[0].seed)
+    if job["truth"]:
+        task = task._replace(y=y, held=draws[0].held)
     try:
         found, seconds = fitted(job["run"], task)
         figures = [judged(found, y, drawn) | {"seconds": seconds} for drawn in draws]

@@ -1,14 +1,17 @@
 """The entrants of the quality benchmark: every method at its defaults, one function a kind.
 
     CCSKL, ...            the methods of the library; a transformer is followed by KMeans
-    KMeans, ...           scikit-learn's, without constraints: KMeans with 10 starts, and
-                          SpectralClustering on its neighbour graph
-    LinkClustering        and LinkClustering:open, which finds the number of clusters too
+    KMeans, ...           scikit-learn's, without constraints: KMeans with 10 starts (3 for more
+                          than 10,000 points), and SpectralClustering on its neighbour graph
+    EVoC                  without constraints as well, see `peers`
+    LinkClustering        and LinkClustering:fast and :thorough by effort, and LinkClustering:open,
+                          which finds the number of clusters too
     peer:...              other libraries, see `peers`
-    forest                an upper mark: a forest given the true classes of all points in a pair
+    forest, ...:labels    upper marks that are told classes, see `classifiers`
 
 A name with +z is the same method on features of mean 0 and variance 1. LinkClustering has none:
-it scales features by itself.
+it scales features by itself. Of the classifiers the SVM always has such features, and a forest does
+not depend on scales.
 """
 
 import warnings
@@ -19,26 +22,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.quality.peers import PEERS
-from benchmarks.quality.protocol import Found
+from benchmarks.quality.classifiers import labelled, touched_forest
+from benchmarks.quality.peers import EVOC, PEERS, evoc
+from benchmarks.quality.protocol import LARGE, Found
 
-CHOOSER, OPEN, FOREST = "LinkClustering", "LinkClustering:open", "forest"
+CHOOSER, OPEN = "LinkClustering", "LinkClustering:open"
+FAST, THOROUGH = "LinkClustering:fast", "LinkClustering:thorough"
+FOREST, LABELS_SVM, LABELS_FOREST = "forest", "SVM:labels", "forest:labels"
+SAME_INFORMATION = (LABELS_SVM, LABELS_FOREST)
 ZSCORED = "+z"
-STARTS = 10  # of KMeans
+STARTS, LARGE_STARTS = 10, 3  # of KMeans
 UNCONSTRAINED = ("NormalizedCuts",)  # methods of the library that use no pairs
 PLAIN: dict[str, dict] = {  # scikit-learn's, with what makes them stronger than their defaults
     "KMeans": {"n_init": STARTS},
     "SpectralClustering": {"affinity": "nearest_neighbors"},
 }
+WHOLE_SETS = ("CCSKL", "KMeans", EVOC)  # quick enough for 60,000 rows
 
 
 class Entrant(NamedTuple):
     run: Callable  # (task, argument) -> Found
     argument: str | None = None
-    kind: str = "classical"  # or "plain", "chooser", "open", "peer", "mark"
+    kind: str = "classical"  # or "plain", "chooser", "effort", "open", "peer", "mark"
     needs: tuple = ("linkwise",)  # module, and a name in it
     constrained: bool = True  # False: the labels do not depend on the pairs
     z: bool = False
+    whole: bool = False  # takes sets whole, up to 60,000 rows; else a sample of 1,500
 
 
 def options_of(cls, seed):
@@ -67,13 +76,17 @@ def transformer(task, name):
 def plain(task, name):
     """Cluster by a method of scikit-learn."""
     cls = getattr(import_module("sklearn.cluster"), name)
-    return Found(cls(task.k, random_state=task.seed, **PLAIN[name]).fit_predict(task.X))
+    options = PLAIN[name]
+    if "n_init" in options and len(task.X) > LARGE:
+        options = options | {"n_init": LARGE_STARTS}
+    return Found(cls(task.k, random_state=task.seed, **options).fit_predict(task.X))
 
 
-def chooser(task, _):
+def chooser(task, effort):
     """Cluster by LinkClustering, told the number of clusters."""
     cls = import_module("linkwise").LinkClustering
-    model = cls(task.k, random_state=task.seed).fit(task.X, constraints=task.links)
+    options = {} if effort is None else {"effort": effort}
+    model = cls(task.k, random_state=task.seed, **options).fit(task.X, constraints=task.links)
     return Found(model.labels_, model.suspects_)
 
 
@@ -82,19 +95,6 @@ def open_chooser(task, _):
     cls = import_module("linkwise").LinkClustering
     model = cls(random_state=task.seed).fit(task.X, constraints=task.links)
     return Found(model.labels_, k=int(model.n_clusters_))
-
-
-def forest(task, _):
-    """Give all points in a pair their class, and predict the rest by a forest trained on them."""
-    from sklearn.ensemble import RandomForestClassifier
-
-    a, b, *_ = task.links.resolve(n=len(task.X)).arrays()
-    touched = np.union1d(a, b)
-    labels = task.y.copy()
-    rest = np.setdiff1d(np.arange(len(labels)), touched)
-    model = RandomForestClassifier(random_state=task.seed).fit(task.X[touched], task.y[touched])
-    labels[rest] = model.predict(task.X[rest])
-    return Found(labels)
 
 
 def classical():
@@ -117,15 +117,21 @@ def entrants():
     found = classical()
     for name in PLAIN:
         found[name] = Entrant(plain, name, "plain", constrained=False)
+    found[EVOC] = Entrant(evoc, None, "plain", ("evoc", "EVoC"), constrained=False)
     for name, peer in PEERS.items():
         found[name] = Entrant(peer.run, peer.argument, "peer", needs=peer.needs)
     both = {}
     for name, entrant in found.items():
-        both[name] = entrant
-        both[name + ZSCORED] = entrant._replace(z=True)
-    both[CHOOSER] = Entrant(chooser, None, "chooser", ("linkwise", CHOOSER))
-    both[OPEN] = Entrant(open_chooser, None, "open", ("linkwise", CHOOSER))
-    both[FOREST] = Entrant(forest, None, "mark")
+        both[name] = entrant._replace(whole=name in WHOLE_SETS)
+        both[name + ZSCORED] = both[name]._replace(z=True)
+    needs = ("linkwise", CHOOSER)
+    both[CHOOSER] = Entrant(chooser, None, "chooser", needs, whole=True)
+    both[FAST] = Entrant(chooser, "fast", "effort", needs, whole=True)
+    both[THOROUGH] = Entrant(chooser, "thorough", "effort", needs)
+    both[OPEN] = Entrant(open_chooser, None, "open", needs, whole=True)
+    both[FOREST] = Entrant(touched_forest, None, "mark", whole=True)
+    both[LABELS_SVM] = Entrant(labelled, "SVM", "mark", z=True, whole=True)
+    both[LABELS_FOREST] = Entrant(labelled, "forest", "mark", whole=True)
     return both
 
 

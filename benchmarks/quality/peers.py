@@ -5,6 +5,10 @@ contradictions. Left out are COBRAS, which asks its own questions and takes no g
 k-means-constrained, which knows only sizes; metric-learn 0.7, which does not run with scikit-learn
 1.8 or later; and MPCKMeansMF of active-semi-supervised-clustering, which takes minutes for 200
 points.
+
+EVoC is of another kind: it takes no constraints, but embeds the neighbour graph of all points and
+finds dense clusters in that. It is told the number of clusters. Points that it leaves out as noise
+join the cluster of the nearest point that it has placed.
 """
 
 import sys
@@ -17,6 +21,7 @@ import numpy as np
 
 from benchmarks.quality.protocol import Found
 
+EVOC = "EVoC"
 PENALTY = 0.6  # of a pair in units of the largest distance, as in the manual of constrained-linkage
 DEEP = 20_000  # calls: chains of must-links are followed by recursion
 
@@ -70,6 +75,29 @@ def linkage(task, name):
         pdist(task.X), method="average", constraint_matrix=M, normalize_distances=True
     )
     return Found(fcluster(tree, task.k, criterion="maxclust"))
+
+
+def noise_placed(X, labels):
+    """Return labels in which points of noise, -1, have the label of the nearest other point."""
+    from sklearn.neighbors import NearestNeighbors
+
+    noise = labels < 0
+    if noise.all():
+        return np.zeros_like(labels)
+    labels = labels.copy()
+    if noise.any():
+        near = NearestNeighbors(n_neighbors=1).fit(X[~noise])
+        place = near.kneighbors(X[noise], return_distance=False)[:, 0]
+        labels[noise] = labels[~noise][place]
+    return labels
+
+
+def evoc(task, _):
+    """Cluster by EVoC: the layer with about k clusters, its noise placed."""
+    X = np.asarray(task.X, dtype=np.float32)
+    model = import_module("evoc").EVoC(approx_n_clusters=task.k, random_state=task.seed).fit(X)
+    layer = min(model.cluster_layers_, key=lambda labels: abs(int(labels.max()) + 1 - task.k))
+    return Found(noise_placed(X, np.asarray(layer)))
 
 
 PEERS = {

@@ -1,13 +1,21 @@
 """The rules of the quality benchmark: points, pairs, scores.
 
-In every draw a share HELD of the n points of a set is held back: no pair touches them. Among the
-others n distinct pairs are drawn uniformly; the budgets n/4 and n/2 are the first of them. The
-classes answer a pair, and a share of the answers is made wrong.
+A set has two forms: whole, up to WHOLE_ROWS rows, and a fixed sample of SAMPLE_ROWS of them. A set
+of at most SAMPLE_ROWS rows is always whole. Every entrant says which form it takes.
+
+In every draw a share HELD of the n points of a form is held back: no pair touches them. Distinct
+pairs of the others are drawn uniformly, and every budget is the first of them. The classes answer a
+pair, and a share of the answers is made wrong. A budget is named by
+
+    n/10 n/4 n/2 n 2n     pairs for n points, in forms of at most LARGE points
+    1000 5000 10000       pairs, in larger forms
+    0 1 2 ... 200         pairs, where few answers or texts are studied
+    labels                all pairs of LABELLED rows of each class but one
 
 The random numbers of a draw depend only on the name of the set and the number of the draw. Every
-method gets the same pairs, in any order and on any number of processes. Sets above MOST_ROWS rows
-are a fixed sample of them. Features are as given, except that counts of words become TF-IDF
-(sublinear) and then TEXT_COLUMNS singular vectors with rows of length 1.
+method gets the same pairs, in any order and on any number of processes. Features are as given,
+except that counts of words become TF-IDF (sublinear) and then TEXT_COLUMNS singular vectors with
+rows of length 1, and that integers of large sets become float32.
 """
 
 import zlib
@@ -15,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.quality.texts import TOPICS, topics
 from benchmarks.runs.points import (
     Points,
     check_finite,
@@ -27,17 +36,38 @@ from benchmarks.runs.points import (
 from linkwise.constraints import Constraints, uniform_pairs
 from linkwise.evaluate import adjusted_rand_index, kept
 
-VERSION = 1  # of these rules
+VERSION = 2  # of these rules
 HELD = 0.3
-BUDGETS = {"n/4": 4, "n/2": 2, "n": 1}  # name: n is divided by
+WHOLE, SAMPLE = "whole", "sample"  # forms of a set
+WHOLE_ROWS, SAMPLE_ROWS = 60_000, 1_500
+LARGE = 10_000  # rows, above which budgets are numbers: n pairs would be more than anybody answers
+SHARES = ("n/10", "n/4", "n/2", "n", "2n")
+NUMBERS = ("1000", "5000", "10000")
+MEAN = ("n/4", "n/2", "n", *NUMBERS)  # the budgets that a mean over budgets is over
+NONE, LABELS = "0", "labels"
+FEW = ("1", "2", "3", "5", "10", "15")
+FEW_WRONG = ("10", "20", "40")  # with wrong answers
+TEXT = (NONE, "80", "200")
+LABELLED = 3  # rows of a class
 WRONG = (0.0, 0.1)  # shares of wrong answers
-RULES = (VERSION, HELD, BUDGETS, WRONG)  # cells by other rules are refused
-SETTINGS = tuple((budget, wrong) for wrong in WRONG for budget in BUDGETS)
-MOST_ROWS = 1500
+BUDGETS = tuple(dict.fromkeys((NONE, *FEW, *FEW_WRONG, LABELS, *TEXT, *SHARES, *NUMBERS)))
+RULES = (VERSION, HELD, WHOLE_ROWS, SAMPLE_ROWS, LARGE, LABELLED, WRONG)  # others are refused
 DEVELOPMENT = (  # sets that were looked at while the rules of the library were chosen
     "iris", "wine", "wdbc", "glass", "ecoli", "dermatology", "vowel", "protein", "hepatitis",
-    "sonar", "ionosphere", "yale_32x32", "digits", "mnist_test", "scene8_119d", "usps",
+    "sonar", "ionosphere", "yale_32x32", "digits", "mnist_test", "mnist_train", "scene8_119d",
+    "usps",
 )  # fmt: skip
+IMAGES = (  # sets of pixels
+    "digits", "usps", "mnist_test", "mnist_train", "yale_32x32", "orl_32x32", "yaleb_ext_32x32",
+)  # fmt: skip
+TEXTS = ("newsgroups20_counts", *TOPICS)
+BESIDE = ("mnist_train", *TOPICS)  # sets shown by themselves: means over sets leave them out
+
+
+class Forms(NamedTuple):
+    X: np.ndarray  # (n, d) floating, the whole
+    y: np.ndarray  # (n,) classes 0 ... k - 1
+    sample: np.ndarray  # rows of the sample, in order; all rows of a small set
 
 
 class Draw(NamedTuple):
@@ -55,7 +85,8 @@ class Task(NamedTuple):
     k: int
     links: Any  # Constraints
     seed: int
-    y: np.ndarray | None = None  # the classes, for the upper mark alone
+    y: np.ndarray | None = None  # the classes, for the upper marks alone
+    held: np.ndarray | None = None  # the points held back, for the upper marks alone
 
 
 class Found(NamedTuple):
@@ -66,20 +97,82 @@ class Found(NamedTuple):
     k: int | None = None  # clusters found, where it was not told
 
 
+def fixed_rows(n, most):
+    """Return at most so many of n rows, in order; the same ones every time."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+
+
 def prepare(name, folder):
-    """Return the Points of a set: at most MOST_ROWS rows, floating features, classes numbered."""
-    X, y = read_set(name, folder)
+    """Return the Forms of a set."""
+    X, y = topics(TOPICS.index(name)) if name in TOPICS else read_set(name, folder)
     check_shapes(X, y)
-    if len(X) > MOST_ROWS:
-        rows = np.random.default_rng(0).choice(len(X), MOST_ROWS, replace=False)
-        X, y = X[np.sort(rows)], y[np.sort(rows)]
+    rows = fixed_rows(len(X), WHOLE_ROWS)
+    if len(rows) < len(X):
+        X, y = X[rows], y[rows]
     check_finite(X)
-    return Points(floating(X), numbered(y))
+    if len(X) > LARGE and not np.issubdtype(X.dtype, np.floating):
+        X = X.astype(np.float32)  # half the memory
+    return Forms(floating(X), numbered(y), fixed_rows(len(X), SAMPLE_ROWS))
 
 
-def describe(name, points):
+def form_of(n, whole):
+    """Return the form of a set of n rows for an entrant that takes it whole, or does not."""
+    return WHOLE if whole or n <= SAMPLE_ROWS else SAMPLE
+
+
+def in_form(X, y, sample, form):
+    """Return the Points of a form; a class that a sample lacks has no number."""
+    return Points(X, y) if form == WHOLE else Points(X[sample], numbered(y[sample]))
+
+
+def describe(name, forms):
     """Return the description of a set."""
-    return described(name, points, RULES) | {"development": name in DEVELOPMENT}
+    return described(name, forms, RULES) | {
+        "sample": len(forms.sample),
+        "development": name in DEVELOPMENT,
+        "counted": name not in BESIDE,
+        "image": name in IMAGES,
+        "text": name in TEXTS,
+        "generated": name in TOPICS,
+    }
+
+
+def budgets_of(n):
+    """Return the budgets for n points, from few pairs to many."""
+    return NUMBERS if n > LARGE else SHARES
+
+
+def pairs_of(budget, n):
+    """Return the number of pairs of a budget; for labels that of a few answers.
+
+    >>> [pairs_of(budget, 100) for budget in ("0", "n/10", "n", "2n", "5000")]
+    [0, 10, 100, 200, 5000]
+    """
+    if budget == LABELS:
+        return int(FEW[-1])
+    times, relative, parts = budget.partition("n")
+    return int(times or 1) * n // int(parts[1:] or 1) if relative else int(budget)
+
+
+def in_words(budget):
+    """Return a budget as a report writes it.
+
+    >>> in_words("n/4"), in_words("5000")
+    ('n/4', '5,000')
+    """
+    return f"{int(budget):,}" if budget.isdecimal() else budget
+
+
+def labelled_pairs(y, rows, left_out, rng):
+    """Return the Constraints of LABELLED of the rows of every class but one."""
+    known = np.full(len(y), -1)
+    for code in np.unique(y[rows]):
+        if code != left_out:
+            some = rng.permutation(rows[y[rows] == code])[:LABELLED]
+            known[some] = code
+    return Constraints.from_labels(known)
 
 
 def draw_pairs(name, y, draw, budget, wrong):
@@ -90,11 +183,16 @@ def draw_pairs(name, y, draw, budget, wrong):
     held = np.zeros(n, dtype=bool)
     held[order[: round(HELD * n)]] = True
     rest = np.flatnonzero(~held)
-    most = len(rest) * (len(rest) - 1) // 2
-    ends = rest[uniform_pairs(len(rest), min(n, most), rng)]  # (n, 2)
+    most = max(pairs_of(other, n) for other in (*budgets_of(n), *TEXT))
+    most = min(most, len(rest) * (len(rest) - 1) // 2)
+    ends = rest[uniform_pairs(len(rest), most, rng)]  # (most, 2)
     seed = int(rng.integers(2**31 - 1))
+    if budget == LABELS:
+        links = labelled_pairs(y, rest, draw % (int(y.max()) + 1), rng)
+        ends = np.stack(links.resolve(n=n).arrays()[:2], axis=1)
+        return Draw(held, links, ends, np.zeros(len(ends), dtype=bool), seed)
 
-    ends = ends[: n // BUDGETS[budget]]  # (m, 2)
+    ends = ends[: pairs_of(budget, n)]  # (m, 2)
     flipped = np.zeros(len(ends), dtype=bool)
     flipped[rng.permutation(len(ends))[: round(wrong * len(ends))]] = True
     same = y[ends[:, 0]] == y[ends[:, 1]]
@@ -125,5 +223,5 @@ def score(y, labels, drawn):
     return {
         "untouched": adjusted_rand_index(y, labels, rows=drawn.held),
         "all": adjusted_rand_index(y, labels),
-        "kept": kept(labels, drawn.links).all,
+        "kept": kept(labels, drawn.links).all if len(drawn.ends) else None,
     }

@@ -2,22 +2,57 @@
 
 import statistics
 
-from benchmarks.quality.entrants import FOREST
-from benchmarks.quality.pictures import BUDGET, MOST_RANKED, RANKS
-from benchmarks.quality.protocol import BUDGETS, HELD, MOST_ROWS, WRONG
+from benchmarks.quality.answers import (
+    BETTER,
+    against_evoc,
+    at_least,
+    effort_table,
+    falls,
+    few_draws,
+    few_tables,
+    few_worst,
+    growth_table,
+    information_table,
+    large_table,
+    none_table,
+    rises,
+    signed,
+    text_gap,
+    text_rows,
+    text_table,
+    time_table,
+)
+from benchmarks.quality.entrants import CHOOSER, FAST, FOREST, LABELS_FOREST, LABELS_SVM
+from benchmarks.quality.peers import EVOC
+from benchmarks.quality.pictures import BUDGET, FEW_PICTURE, MOST_RANKED, RANKS
+from benchmarks.quality.protocol import (
+    HELD,
+    LABELLED,
+    LARGE,
+    MEAN,
+    NUMBERS,
+    SAMPLE_ROWS,
+    SHARES,
+    WHOLE_ROWS,
+    WRONG,
+    in_words,
+)
 from benchmarks.quality.standing import (
     LEVEL,
     TIE,
     best_single,
     by_set,
+    counted,
     difference,
     overall,
     reference,
+    with_wrong,
 )
 from benchmarks.quality.tables import (
     HINDSIGHT,
     HINDSIGHT_RAW,
     difference_table,
+    draws_of,
     failure_table,
     half_table,
     main_table,
@@ -29,6 +64,7 @@ from benchmarks.quality.tables import (
     with_marks,
     wrong_table,
 )
+from benchmarks.quality.timing import REFERENCE
 from benchmarks.reports.document import (
     NO_PICTURES,
     Heading,
@@ -39,29 +75,43 @@ from benchmarks.reports.document import (
     left_out_lines,
     markdown_page,
 )
-from benchmarks.reports.numbers import share
+from benchmarks.reports.numbers import gigabytes, number, share
 from benchmarks.runs import machine
 from benchmarks.runs.points import TEXT_COLUMNS
 
 FEW_CLASSES = 15
 RULES = (
-    "Agreement is the adjusted Rand index with the classes. Draws of pairs: {draws}. In each draw "
-    f"no pair touches {HELD:.0%} of the points; agreement is measured on these, unless a table "
-    f"says all points. Pairs are drawn uniformly among the others, {', '.join(BUDGETS)} of them "
-    "for n points, and the classes answer them; all answers are right, unless a table says wrong. "
-    f"Sets above {MOST_ROWS:,} rows are a fixed sample of {MOST_ROWS:,}; text is TF-IDF reduced to "
-    f"{TEXT_COLUMNS} columns. Every method runs at its defaults, is told the number of classes and "
-    "gets the features as given, with +z those of mean 0 and variance 1; scikit-learn's KMeans has "
-    "10 starts, its SpectralClustering takes the neighbour graph. Pairs that contradict "
-    "others are dropped where a method does not take them. Means are over draws, then budgets, "
-    "then sets. A fit that raised an error or took more than {limit:g} s counts as agreement 0. "
+    "Agreement is the adjusted Rand index with the classes. In each draw no pair touches "
+    f"{HELD:.0%} of the points; agreement is measured on these, unless a table says all points. "
+    "Pairs are drawn uniformly among the others, and the classes answer them; all answers are "
+    f"right, unless a table says wrong. For n points there are {', '.join(SHARES)} pairs; for more "
+    f"than {LARGE:,} points there are {', '.join(map(in_words, NUMBERS))} instead. A mean without "
+    f"a number of pairs is over {', '.join(MEAN[:3])}, or these three numbers. Means are over "
+    "draws, then budgets, then sets."
+)
+FORMS = (
+    f"Sets are whole, up to a fixed sample of {WHOLE_ROWS:,} rows, for the methods marked all in "
+    f"the column rows. The others are too slow and get a fixed sample of {SAMPLE_ROWS:,} rows of "
+    "larger sets, where the number of pairs follows from the sample. They run at "
+    f"{', '.join(MEAN[:3])} only. Draws of pairs: {{draws}}."
+)
+METHODS = (
+    "Every method runs at its defaults, is told the number of classes and gets the features as "
+    "given, with +z those of mean 0 and variance 1. KMeans has 10 starts, 3 for more than "
+    f"{LARGE:,} points; SpectralClustering takes the neighbour graph. {EVOC} takes no pairs; its "
+    "noise joins the cluster of the nearest point. Text is TF-IDF reduced to "
+    f"{TEXT_COLUMNS} columns. Pairs that contradict others are dropped where a method does not "
+    "take them. A fit that raised an error or took more than {limit:g} s counts as agreement 0. "
     "Kept is the share of the given answers that the clusters keep. Seconds are of one thread "
     "beside others at work."
 )
 MARKS = (
-    f"Upper marks: {HINDSIGHT} is the method of the library with the highest mean on each set, "
-    "which nobody can choose without the classes; the forest is given the classes of all points in "
-    "a pair."
+    f"Upper marks: {HINDSIGHT} is the method of the library with the highest mean on each set, on "
+    "features as given or standardised, which nobody can choose without the classes. The forest is "
+    "given the classes of all points in a pair. "
+    f"{LABELS_SVM} and {LABELS_FOREST} are given the same information as the pairs: s H(p) / H(y) "
+    "labels of points drawn at random for s pairs, where p is the share of must-links and H(y) the "
+    "entropy of the classes."
 )
 COMPARISON = (
     f"Win and loss: by more than {TIE} on a set. p: Wilcoxon's signed-rank test over sets, "
@@ -73,6 +123,37 @@ RANKING = (
     f"the level {LEVEL} by Wilcoxon's signed-rank test over sets, Holm-corrected for all pairs "
     "shown."
 )
+GROWTH = (
+    "Means over the sets of at most "
+    f"{LARGE:,} rows. The worst step is the largest fall, or the smallest rise, of any set from "
+    "one number of pairs to the next, larger sets included."
+)
+LARGE_SETS = (
+    "Published figures are those of the paper (NeurIPS 2025, Table 1): adjusted Rand index on the "
+    "training rows, with as many pairs, but not the same ones."
+)
+NO_ANSWERS = (
+    f"{EVOC} and KMeans have the better of their features as given and standardised. The last "
+    "columns have the smallest number of pairs."
+)
+INFORMATION = (
+    f"With the most pairs: {SHARES[-1]}, or {in_words(NUMBERS[-1])} for more than {LARGE:,} points."
+)
+FEW_ANSWERS = (
+    "Agreement less that without answers, in the same draws: {draws} draws, on sets of at most "
+    f"{SAMPLE_ROWS:,} rows and samples of larger ones. First the mean over sets, then the set that "
+    f"loses most, or gains least. Labels: all pairs of {LABELLED} rows of each class but one."
+)
+TEXTS = (
+    "Generated texts on 6 topics (600 rows, 30 columns), and newsgroups "
+    f"({SAMPLE_ROWS:,} rows, {TEXT_COLUMNS} columns)."
+)
+TIMES = (
+    "Each fit has a process and the machine to itself, with all cores; pairs are drawn among all "
+    "points. Seconds are the median, memory is the largest."
+)
+TIME_TITLE = "Time and memory"
+EFFORTS = f"Over the sets of at most {SAMPLE_ROWS:,} rows, in the same draws."
 
 
 def headline(results):
@@ -89,11 +170,10 @@ def headline(results):
                         (FOREST, "less the forest given the classes")):  # fmt: skip
         if name in shown and name != base:
             rows.append([words, with_error(difference(scores[base], shown[name]))])
-    spoilt = by_set(results, wrong=WRONG[1]).get(base)
-    if spoilt:
-        rows.append(
-            [f"lost with {WRONG[1]:.0%} wrong", with_error(difference(scores[base], spoilt))]
-        )
+    paired = with_wrong(results)
+    clean, spoilt = (by_set(paired, wrong=wrong).get(base) for wrong in WRONG)
+    if clean and spoilt:
+        rows.append([f"lost with {WRONG[1]:.0%} wrong", with_error(difference(clean, spoilt))])
     auc = overall(by_set(results, "auc", wrong=WRONG[1])).get(base)
     if auc is not None:
         rows.append(["area under the ROC curve of suspects", share(auc)])
@@ -104,15 +184,75 @@ def headline(results):
         rows.append([f"number of clusters within one of the truth, sets of at most {FEW_CLASSES} "
                      "classes, fits", f"{near:.0%}"])  # fmt: skip
         rows.append(["the same, sets by the median over draws", f"{often} of {len(few)}"])
-    return [Table([base, ""], rows)]
+    return [Table([base, ""], rows + (answer_lines(results) if base == CHOOSER else []))]
+
+
+def answer_lines(results):
+    """Return the main figures about answers: more of them, few of them, none."""
+    rows = []
+    steps, worst = rises(results, CHOOSER), falls(results, CHOOSER)
+    if len(steps) and worst:
+        rows.append([f"least rise of the mean over sets, {SHARES[0]} to {SHARES[-1]}",
+                     signed(min(steps))])  # fmt: skip
+        rows.append(["worst step of a set to more pairs", with_place(worst[0])])
+    for mark, words in (
+        (LABELS_SVM, LABELS_SVM),
+        (BETTER, "the better same-information classifier"),
+    ):
+        some, of = at_least(results, mark)
+        if of:
+            rows.append([f"sets at least as good as {words}, most pairs", f"{some} of {of}"])
+    images = [row for row in against_evoc(results) if row[0]["image"] and row[1] is not None]
+    for place, words in ((2, "without answers"), (3, "with the fewest pairs")):
+        gaps = [(row[place] - row[1], row[0]["name"]) for row in images if row[place] is not None]
+        if gaps:
+            rows.append([f"less {EVOC} {words}, worst of {len(gaps)} sets of pixels",
+                         f"{signed(min(gaps)[0])} ({min(gaps)[1]})"])  # fmt: skip
+    for name in (CHOOSER, FAST):
+        for wrong in (False, True):
+            found = few_worst(results, name, wrong=wrong)
+            if found:
+                kind = f"few answers{', some wrong' if wrong else ''}, {name}: less none"
+                rows.append([f"{kind}, lowest mean over sets", with_place(found[0])])
+                rows.append([f"{kind}, worst set", with_place(found[1])])
+    texts = [(text_gap(row), row[0]["name"], row[1]) for row in text_rows(results)]
+    if texts:
+        gap, name, budget = min(texts)
+        rows.append(["texts: less the better of KMeans and COPKMeans, worst",
+                     f"{signed(gap)} ({name}, {budget} pairs)"])  # fmt: skip
+    for timing in results["times"]:
+        if timing.method == CHOOSER:
+            ratio = "" if timing.ratio is None else f", {number(timing.ratio)} times {REFERENCE}"
+            told = f"{number(timing.seconds)} s{ratio}, {gigabytes(timing.peak)} GB"
+            rows.append([f"time: {timing.data}, {timing.pairs:,} pairs", told])
+    return rows
+
+
+def with_place(worst):
+    """Return the worst figure and where it is."""
+    return f"{signed(worst.value)} ({worst.words})"
+
+
+def draws_in_words(draws):
+    """Return how many draws methods, {name: draws}, have.
+
+    >>> draws_in_words({"a": 3, "b": 1, "c": 1})
+    '3 for 1 method, 1 for 2 methods'
+    """
+    counts = sorted(set(draws.values()), reverse=True)
+    if len(counts) < 2:
+        return "".join(map(str, counts))
+    told = [(count, sum(d == count for d in draws.values())) for count in counts]
+    return ", ".join(f"{count} for {of} method{'s' * (of > 1)}" for count, of in told)
 
 
 def how(results):
     """Return the command, the machine and the rules."""
-    draws = 1 + max(record["draw"] for record in results["records"])
     return [
         Words(f"Made by `{results['command']}`. {machine.in_words(results['machine'])}"),
-        Words(RULES.format(draws=draws, limit=results["limit"])),
+        Words(RULES),
+        Words(FORMS.format(draws=draws_in_words(draws_of(results)))),
+        Words(METHODS.format(limit=results["limit"])),
         Words(MARKS),
     ]
 
@@ -127,14 +267,27 @@ def shows(part, images):
 def blocks(results, images):
     """Return the whole report as blocks, with the pictures that there are."""
     absent = [Words(line) for line in left_out_lines(results["missing"] | results["left_out"])]
+    times = [Words(TIMES), time_table(results)] if results["times"] else []
     if not results["records"]:
-        return [Words("No cell was run."), *absent]
+        only = [Heading(TIME_TITLE), *times] if times else []
+        return [Words("No cell was run."), *absent, *only]
     base = reference(results, by_set(results))
+    sets = len(counted(results))
+    few = Words(FEW_ANSWERS.format(draws=few_draws(results)))
     sections = [
-        ("Means over sets", [main_table(results)]),
+        (f"Means over {sets} set{'s' * (sets > 1)}", [main_table(results)]),
         ("Mean agreement against the number of pairs",
          [Picture(BUDGET, "mean agreement on untouched points against the number of pairs")]),
+        ("More answers", [Words(GROWTH), growth_table(results)]),
+        (f"Sets above {LARGE:,} rows", [Words(LARGE_SETS), large_table(results)]),
+        ("No answers", [Words(NO_ANSWERS), none_table(results)]),
+        ("The same information as labels", [Words(INFORMATION), information_table(results)]),
+        ("Few answers", [few, Picture(FEW_PICTURE, "gain by a few answers"),
+                         *few_tables(results)]),
+        ("Texts", [Words(TEXTS), text_table(results)]),
         ("Wrong answers", [wrong_table(results)]),
+        ("Efforts", [Words(EFFORTS), effort_table(results)]),
+        (TIME_TITLE, times),
         ("Number of clusters not told", [open_table(results)]),
     ]  # fmt: skip
     if base is not None:
@@ -142,7 +295,7 @@ def blocks(results, images):
             (f"{base} less each method", [Words(COMPARISON), difference_table(results)]),
             ("Ranks", [Picture(RANKS, "mean ranks of the methods over the sets"), Words(RANKING)]),
         ]
-        sections.append(("Sets looked at, and others", [
+        sections.append(("Development sets and held-out sets", [
             Words("Rules were chosen with the development sets in view; the others had no part."),
             half_table(results),
         ]))  # fmt: skip
@@ -152,8 +305,9 @@ def blocks(results, images):
     found = [*headline(results), *how(results), *absent]
     found += [Words(NO_PICTURES)] if results.get("no_pictures") else []
     for title, parts in sections:
-        if all(shows(part, images) for part in parts):
-            found += [Heading(title), *parts]
+        shown = [part for part in parts if shows(part, images)]
+        if any(not isinstance(part, Words) for part in shown):
+            found += [Heading(title), *shown]
     return found
 
 

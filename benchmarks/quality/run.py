@@ -1,7 +1,8 @@
 """The quality benchmark: every method on the same draws of pairs, in one run.
 
-A cell is one set, draw, budget, share of wrong answers and method. The cells are in
-quality-cells.jsonl in the output folder; the report is on all that are in that file.
+A cell is one set in one form, draw, budget, share of wrong answers and method. The cells are in
+quality-cells.jsonl in the output folder, times in quality-times.jsonl; the report is on all that
+are in these files.
 """
 
 import json
@@ -12,30 +13,39 @@ from typing import NamedTuple
 
 from benchmarks.quality.cell import cell
 from benchmarks.quality.entrants import FOREST, ZSCORED, entrants, missing, named
-from benchmarks.quality.jobs import CELLS, KEY, Cut, all_jobs, keys
+from benchmarks.quality.estimate import estimate
+from benchmarks.quality.jobs import CELLS, KEY, PARTS, Cut, Plan, all_jobs, keys, rows_in
 from benchmarks.quality.peers import PEERS
 from benchmarks.quality.pictures import pictures
-from benchmarks.quality.protocol import describe, prepare
+from benchmarks.quality.protocol import SAMPLE, WHOLE, describe, prepare
 from benchmarks.quality.report import html, markdown
 from benchmarks.quality.standing import FIGURES, summary
+from benchmarks.quality.texts import TOPICS
+from benchmarks.quality.timing import KEY as TIME_KEY
+from benchmarks.quality.timing import TIMES, run_times, time_jobs, timings
 from benchmarks.reports.document import left_out_lines, write_report
 from benchmarks.runs import machine
 from benchmarks.runs.cells import Cells, run_jobs
 from benchmarks.runs.output import command_line, say, write
 from benchmarks.runs.points import prepare_sets
+from linkwise.blocks import duration
 
-DRAWS, QUICK_DRAWS = 10, 3
+DRAWS, FEW_DRAWS, QUICK_DRAWS = 3, 5, 1
+START_COST = 500  # rows whose time a fit takes on no rows at all, for the clock
 
 
 class Options(NamedTuple):
     data: str | None = None  # folder with NAME.npz
     methods: tuple | None = None  # names; None for all
     sets: tuple | None = None
+    parts: tuple | None = None  # of the benchmark; None for all
+    budgets: tuple | None = None  # names; None for all
     draws: int | None = None
     quick: bool = False
     raw: bool = False  # leave out the entrants on z-scored features
     jobs: int | None = None  # processes
-    limit: float = 120  # seconds a fit may take
+    limit: float = 300  # seconds a fit may take
+    plan: bool = False  # tell what there is to do, and run nothing
 
 
 def chosen(options):
@@ -55,7 +65,7 @@ def chosen(options):
 def versions():
     """Return {package: version} of the peers that are installed."""
     found = {}
-    for package in dict.fromkeys(peer.package for peer in PEERS.values()):
+    for package in dict.fromkeys(("evoc", *(peer.package for peer in PEERS.values()))):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -69,15 +79,34 @@ def compact(results):
     methods = list(results["methods"])
     columns = (*FIGURES, "k", "failed")
     rows = [
-        [sets.index(r["set"]), r["draw"], r["budget"], r["wrong"], methods.index(r["method"]),
-         *(r.get(name) for name in columns)]
+        [sets.index(r["set"]), r["form"], r["draw"], r["budget"], r["wrong"],
+         methods.index(r["method"]), *(r.get(name) for name in columns)]
         for r in results["records"]
     ]  # fmt: skip
     rest = {name: value for name, value in results.items() if name not in ("records", "means")}
+    rest["times"] = [timing._asdict() for timing in results["times"]]
     return rest | {"columns": [*KEY, *columns], "cells": rows}
 
 
-def report(cells, head, kinds, out):
+def plan_of(options):
+    """Return the Plan that the options ask for."""
+    draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
+    few = options.draws or (QUICK_DRAWS if options.quick else FEW_DRAWS)
+    return Plan(tuple(options.parts or PARTS), draws, few, options.budgets)
+
+
+def say_plan(jobs, cells, sets, workers, limit):
+    """Print how many fits there are to do, and how long those will take that are known."""
+    left = [job for job in jobs if any(cells.lacks(key, limit) for key in keys(job))]
+    found = estimate(left, cells.records.values(), sets)
+    say(f"quality: {found.fits:,} fits to do, {len(cells.records):,} cells done before")
+    known = found.fits - found.unknown
+    say(f"{known:,} fits take about {duration(found.seconds / workers)} on {workers} processes")
+    if found.unknown:
+        say(f"{found.unknown:,} fits are of methods without a cell: their time is not known")
+
+
+def report(cells, times, head, kinds, out):
     """Write quality.json, quality.md, quality.html and the pictures; return the results."""
     records = cells.in_order()
     methods = {record["method"] for record in records}
@@ -86,6 +115,7 @@ def report(cells, head, kinds, out):
         "methods": {name: kind for name, kind in kinds.items() if name in methods},
         "missing": {name: why for name, why in head["missing"].items() if name not in methods},
         "records": [record for record in records if record["method"] in kinds],
+        "times": timings(times.records.values()),
     }
     results["means"] = summary(results["records"])
     images = dict(pictures(results))
@@ -105,13 +135,14 @@ def run(options, out, contestants=None):
 
     Returns
     -------
-    dict: the head of quality.json, "records" of all cells and their "means" over draws
+    dict: the head of quality.json, "records" of all cells, their "means" over draws and "times";
+    None if only the plan was asked for
     """
     out = Path(out)
     running, absent = (contestants, {}) if contestants else chosen(options)
-    draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
     kinds = {name: entrant.kind for name, entrant in (entrants() | running).items()}
-    cells = Cells(out / CELLS, KEY)
+    cells, times = Cells(out / CELLS, KEY), Cells(out / TIMES, TIME_KEY)
+    plan, workers = plan_of(options), options.jobs or machine.cores()
     described = machine.describe()
     head = {
         "command": command_line("quality", options),
@@ -120,24 +151,31 @@ def run(options, out, contestants=None):
         "missing": absent,
     }
     with tempfile.TemporaryDirectory(prefix="linkwise-quality-") as folder:
-        sets, head["left_out"] = prepare_sets(options, folder, cells, prepare, describe)
+        generated = TOPICS if "text" in plan.parts else ()
+        sets, head["left_out"] = prepare_sets(options, folder, cells, prepare, describe, generated)
         for line in left_out_lines(absent | head["left_out"]):
             say(line)
-        rows = {data["name"]: data["n"] for data in sets}
+        jobs = all_jobs(sets, running, plan, folder)
+        if options.plan:
+            say_plan(jobs, cells, sets, workers, options.limit)
+            return None
+        rows = {(d["name"], form): rows_in(d, form) for d in sets for form in (WHOLE, SAMPLE)}
         late = [r for r in cells.records.values() if r.get("limit", 0) >= options.limit]
         run_jobs(
             cells,
-            all_jobs(sets, running, draws, folder),
+            jobs,
             cell,
             keys=keys,
-            cost=lambda job: rows[job["set"]] ** 2,
+            cost=lambda job: START_COST + rows[job["set"], job["form"]],
             label="quality",
             unit="fits",
-            workers=options.jobs or machine.cores(),
+            workers=workers,
             limit=options.limit,
-            cut=Cut(late),
+            cut=Cut(late, rows),
         )
+        if "time" in plan.parts:
+            run_times(times, time_jobs(sets, running, folder), options.limit)
     out.mkdir(parents=True, exist_ok=True)  # not before: a wrong option leaves nothing behind
-    results = report(cells, head, kinds, out)
+    results = report(cells, times, head, kinds, out)
     say("written to", f"{out}:", "quality.html, quality.md, quality.json")
     return results

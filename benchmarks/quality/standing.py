@@ -18,6 +18,7 @@ import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
 from benchmarks.quality.entrants import CHOOSER
+from benchmarks.quality.protocol import MEAN, SAMPLE_ROWS
 
 LEVEL = 0.05
 TIE = 0.005  # difference of agreement below which two methods tie on a set
@@ -47,10 +48,10 @@ def figure(record, name):
 
 
 def summary(records):
-    """Return {figure: {(method, set, budget, wrong): mean over draws}}."""
+    """Return {figure: {(method, set, form, budget, wrong): mean over draws}}."""
     found: dict = {name: {} for name in FIGURES}
     for record in records:
-        key = tuple(record[name] for name in ("method", "set", "budget", "wrong"))
+        key = tuple(record[name] for name in ("method", "set", "form", "budget", "wrong"))
         for name, means in found.items():
             value = figure(record, name)
             if value is not None:
@@ -61,16 +62,40 @@ def summary(records):
     }
 
 
-def by_set(results, name="untouched", *, wrong=0.0, budget=None):
-    """Return {method: {set: mean}}, Eq. (1), or of one budget; results have "means"."""
+def counted(results):
+    """Return the names of the sets that means are over."""
+    return [data["name"] for data in results["sets"] if data["counted"]]
+
+
+def by_set(results, name="untouched", *, wrong=0.0, budget=None, form=None, sets=None):
+    """Return {method: {set: mean}}, Eq. (1), or of one budget; results have "means".
+
+    Parameters
+    ----------
+    form : "whole", "sample" or None for any; a small set has one form, which is both
+    sets : names of sets; default those that means are over
+    """
+    small = {data["name"] for data in results["sets"] if data["n"] <= SAMPLE_ROWS}
+    wanted = set(counted(results) if sets is None else sets)
+    budgets = MEAN if budget is None else (budget,)
     found: dict = {}
-    for (method, data, pairs, share), value in results["means"][name].items():
-        if share == wrong and budget in (None, pairs):
+    for (method, data, taken, pairs, share), value in results["means"][name].items():
+        fits = form in (None, taken) or data in small
+        if data in wanted and fits and share == wrong and pairs in budgets:
             found.setdefault(method, {}).setdefault(data, []).append(value)
     return {
         method: {data: float(np.mean(values)) for data, values in rows.items()}
         for method, rows in found.items()
     }
+
+
+def with_wrong(results):
+    """Return the results with means over the draws that have wrong answers at those budgets."""
+    names = ("method", "set", "form", "draw")
+    some = {tuple(r[name] for name in names) for r in results["records"]
+            if r["wrong"] and r["budget"] in MEAN}  # fmt: skip
+    records = [r for r in results["records"] if tuple(r[name] for name in names) in some]
+    return results | {"records": records, "means": summary(records)}
 
 
 def overall(scores, sets=None):

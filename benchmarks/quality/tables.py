@@ -1,20 +1,22 @@
-"""The tables of the quality report, from its results alone."""
+"""The tables of the quality report on all sets and methods, from its results alone."""
 
 import statistics
 from collections import Counter
 
-from benchmarks.quality.entrants import CHOOSER, FOREST, OPEN, ZSCORED
-from benchmarks.quality.protocol import BUDGETS, WRONG
+from benchmarks.quality.entrants import CHOOSER, FOREST, OPEN, ZSCORED, entrants
+from benchmarks.quality.protocol import LARGE, MEAN, SHARES, WHOLE, WRONG, form_of
 from benchmarks.quality.standing import (
     COMPARED,
     best_of,
     best_single,
     by_set,
+    counted,
     difference,
     holm,
     of_kind,
     overall,
     reference,
+    with_wrong,
 )
 from benchmarks.reports.document import Table
 from benchmarks.reports.numbers import number, share
@@ -31,22 +33,47 @@ def hindsight(results, scores):
 
 
 def with_marks(results, scores):
-    """Return the scores of all methods that run in all settings, and of the upper marks."""
-    names = [*of_kind(results, *COMPARED), FOREST]
+    """Return the scores of all methods but the open one, and of the upper marks."""
+    names = of_kind(results, *COMPARED, "effort", "mark")
     shown = {name: scores[name] for name in names if name in scores}
     for mark, best in hindsight(results, scores).items():
         shown[mark] = {data: value.score for data, value in best.items()}
     return shown
 
 
+def in_shares(results):
+    """Return the sets whose budgets are shares of n in every form, not numbers."""
+    sizes = {data["name"]: data["n"] for data in results["sets"]}
+    return [name for name in counted(results) if sizes[name] <= LARGE]
+
+
 def at_budget(results, budget):
-    """Return {method or mark: {set: score}} at one budget; hindsight chose over all budgets."""
-    scores = by_set(results, budget=budget)
+    """Return {method or mark: {set: score}} at n/10 ... 2n; hindsight chose over all budgets."""
+    scores = by_set(results, budget=budget, sets=in_shares(results))
     shown = {name: rows for name, rows in scores.items() if name != OPEN}
     for mark, best in hindsight(results, by_set(results)).items():
         methods = {data: value.method for data, value in best.items()}
-        shown[mark] = {d: scores[m][d] for d, m in methods.items() if d in scores.get(m, ())}
+        rows = {d: scores[m][d] for d, m in methods.items() if d in scores.get(m, ())}
+        if rows:
+            shown[mark] = rows
     return shown
+
+
+def form_words(name):
+    """Return which rows of a large set a method takes."""
+    known = entrants()
+    if name not in known:
+        return ""
+    return "all" if known[name].whole else "sample"
+
+
+def draws_of(results):
+    """Return {method: number of draws with right answers at the budgets of the mean}."""
+    told: dict = {}
+    for record in results["records"]:
+        if record["wrong"] == WRONG[0] and record["budget"] in MEAN:
+            told.setdefault(record["method"], set()).add(record["draw"])
+    return {name: len(draws) for name, draws in told.items()}
 
 
 def ranked(mean):
@@ -66,28 +93,23 @@ def main_table(results):
     """Return the table of means."""
     scores = with_marks(results, by_set(results))
     mean = overall(scores)
-    budgets = [overall(at_budget(results, budget)) for budget in BUDGETS]
+    budgets = {at: overall(at_budget(results, at)) for at in SHARES}
+    budgets = {at: column for at, column in budgets.items() if column}
     others = [overall(by_set(results, name)) for name in ("all", "kept", "seconds")]
     wrong = overall(with_marks(results, by_set(results, wrong=WRONG[1])))
     failed = Counter(r["method"] for r in results["records"] if "failed" in r)
+    draws = draws_of(results)
     rows = []
     for name in ranked(mean):
-        real = name in results["methods"] and name != FOREST
-        columns = [share(at.get(name)) for at in budgets]
+        real = name in results["methods"] and name not in of_kind(results, "mark")
+        columns = [share(at.get(name)) for at in budgets.values()]
         columns += [share(mean[name]), share(wrong.get(name))]
         for column, show in zip(others, (share, share, number), strict=True):
             columns.append(show(column.get(name)) if real else "")
+        columns += [form_words(name), str(draws.get(name, ""))]
         rows.append([name, *columns, str(failed[name]) if failed[name] else ""])
-    head = [
-        "",
-        *BUDGETS,
-        "mean",
-        f"{WRONG[1]:.0%} wrong",
-        "all points",
-        "kept",
-        "seconds",
-        "failed",
-    ]
+    head = ["", *budgets, "mean", f"{WRONG[1]:.0%} wrong", "all points", "kept", "seconds",
+            "rows", "draws", "failed"]  # fmt: skip
     return Table(head, rows)
 
 
@@ -115,9 +137,10 @@ def half_table(results):
     scores = with_marks(results, by_set(results))
     base = reference(results, scores)
     halves = [
-        {data["name"] for data in results["sets"] if data["development"] == development}
+        {data["name"] for data in results["sets"]
+         if data["counted"] and data["development"] == development}
         for development in (True, False)
-    ]
+    ]  # fmt: skip
     mean = [overall(scores, half) for half in halves]
     order = ranked(overall(scores))
     rows = []
@@ -134,7 +157,8 @@ def half_table(results):
 
 
 def wrong_table(results):
-    """Return the table of what wrong answers cost."""
+    """Return the table of what wrong answers cost, over the draws that have them."""
+    results = with_wrong(results)
     clean, spoilt = (with_marks(results, by_set(results, wrong=wrong)) for wrong in WRONG)
     kept, auc = (overall(by_set(results, name, wrong=WRONG[1])) for name in ("kept", "auc"))
     mean = overall(spoilt)
@@ -164,37 +188,47 @@ def open_rows(results):
 
 def open_table(results):
     """Return the table of numbers of clusters found."""
-    free = by_set(results, budget="n").get(OPEN, {})
-    told = by_set(results, budget="n").get(CHOOSER, {})
+    found = open_rows(results)
+    free: dict = {}
+    told: dict = {}
+    for budget in MEAN[::-1]:  # the largest that the open method has run at
+        scores = by_set(results, budget=budget, sets=[data["name"] for data, *_ in found])
+        for name, value in scores.get(OPEN, {}).items():
+            free.setdefault(name, value)
+            told.setdefault(name, scores.get(CHOOSER, {}).get(name))
     rows = [
-        [data["name"], str(data["k"]), " ".join(map(str, found)), f"{near:.0%}",
+        [data["name"], str(data["k"]), " ".join(map(str, ks)), f"{near:.0%}",
          share(free.get(data["name"])), share(told.get(data["name"]))]
-        for data, found, near in open_rows(results)
+        for data, ks, near in found
     ]  # fmt: skip
     return Table(["", "classes", "found", "within one", "untouched", "k told"], rows)
 
 
 def set_table(results):
     """Return the table of sets."""
-    scores = by_set(results)
+    every = [data["name"] for data in results["sets"] if not data["generated"]]
+    scores = by_set(results, sets=every)
     base, single = reference(results, scores), best_single(results, scores)
     names = [name for name in dict.fromkeys((base, single, "KMeans", FOREST)) if name in scores]
     best = hindsight(results, scores).get(HINDSIGHT, {})
     rows = []
     for data in results["sets"]:
         name = data["name"]
-        cells = [name, "yes" if data["development"] else "", f"{data['n']:,}", f"{data['d']:,}",
-                 str(data["k"])]  # fmt: skip
+        if name not in every:
+            continue
+        kind = "development" if data["development"] else "held out"
+        sample = "" if form_of(data["n"], whole=False) == WHOLE else f"{data['sample']:,}"
+        cells = [name, kind, f"{data['n']:,}", sample, f"{data['d']:,}", str(data["k"])]
         cells += [share(scores[method].get(name)) for method in names]
         cells += [share(best[name].score), best[name].method] if name in best else ["", ""]
         rows.append(cells)
-    return Table(["", "development", "n", "d", "k", *names, HINDSIGHT, "which"], rows)
+    return Table(["", "", "n", "sample", "d", "k", *names, HINDSIGHT, "which"], rows)
 
 
 def matrix(results):
     """Return the table of every method on every set."""
-    scores = with_marks(results, by_set(results))
-    sets = [data["name"] for data in results["sets"]]
+    sets = [data["name"] for data in results["sets"] if not data["generated"]]
+    scores = with_marks(results, by_set(results, sets=sets))
     rows = [
         [name, *(share(scores[name].get(data)) for data in sets)]
         for name in ranked(overall(scores))

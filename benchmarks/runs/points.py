@@ -12,7 +12,6 @@ from scipy import sparse
 from linkwise.blocks import one_thread
 from linkwise.datasets import EMBEDDED, load
 
-REPEATED = {"mnist_train": "mnist_test"}  # the same kind of data as another set
 TEXT_COLUMNS = 100  # of texts, after the reduction of their words
 
 
@@ -33,7 +32,6 @@ def set_names(folder):
     if folder is None:
         return list(EMBEDDED)
     found = sorted(path.stem for path in Path(folder).glob("*.npz"))
-    found = [name for name in found if REPEATED.get(name) not in found]
     if not found:
         raise ValueError(f"--data {folder} has no NAME.npz with arrays X and y; name another")
     return found
@@ -148,7 +146,7 @@ def described(name, points, rules):
     return {"name": name, "n": n, "d": d, "k": k, "digest": digest(rules, points)}
 
 
-def prepare_sets(options, folder, cells, prepare, describe):
+def prepare_sets(options, folder, cells, prepare, describe, more=()):
     """Store the sets for the processes; return (descriptions from few to many rows, left out).
 
     Parameters
@@ -156,10 +154,12 @@ def prepare_sets(options, folder, cells, prepare, describe):
     options : has ``data`` and ``sets``
     folder : where the sets are stored
     cells : Cells that the descriptions are entered in
-    prepare : function (name, data) -> Points, or ValueError with the reason to leave the set out
+    prepare : function (name, data) -> Points or another NamedTuple that begins with X and y, or
+        ValueError with the reason to leave the set out
     describe : function (name, points) -> dict
+    more : names of sets that ``prepare`` knows besides those of the folder
     """
-    known = set_names(options.data)
+    known = [*set_names(options.data), *more]
     unknown = [name for name in options.sets or () if name not in known]
     if unknown:
         raise ValueError(f"--sets {unknown[0]}: expected some of {', '.join(known)}")

@@ -1,9 +1,10 @@
 """Run many jobs on a few processes, each job with a time limit.
 
 A process takes one job after the other, so that what it has imported and loaded serves them all.
-It uses one thread for linear algebra. A process that takes too long or dies is replaced, and its
-job ends with that outcome. Outcomes come in the order in which jobs end. Processes find the same
-packages as the one that starts them: they are spawned, and multiprocessing started on its path.
+It uses one thread for linear algebra and compiled loops. A process that takes too long or dies is
+replaced, and its job ends with that outcome. Outcomes come in the order in which jobs end.
+Processes find the same packages as the one that starts them: they are spawned, and multiprocessing
+started on its path.
 """
 
 import multiprocessing
@@ -17,7 +18,10 @@ from multiprocessing.connection import wait
 from typing import Any, NamedTuple
 
 START = 300  # seconds that a process may take to import what it needs, on a busy machine
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+THREADS = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)  # fmt: skip
 
 
 class Ended(NamedTuple):
