@@ -179,7 +179,9 @@ def test_no_pairs_are_left_of_text_ids():
     assert nothing.matrix(3).nnz == 0
 
 
-@pytest.mark.parametrize("pairs", [{(0, 1)}, iter([(0, 1)]), zip([0], [1], strict=True)], ids=repr)
+@pytest.mark.parametrize(
+    "pairs", [{(0, 1)}, iter([(0, 1)]), zip([0], [1], strict=True)], ids=["set", "iterator", "zip"]
+)
 def test_any_collection_of_pairs_will_do(pairs):
     assert Constraints(pairs) == Constraints([(0, 1)])
 
@@ -315,7 +317,9 @@ def test_nothing_is_no_constraints():
 
 
 @pytest.mark.parametrize(
-    "other", [3, "links.csv", np.zeros((5, 5)), [(0, 1)], {1, 2}, object()], ids=repr
+    "other",
+    [3, "links.csv", np.zeros((5, 5)), [(0, 1)], {1, 2}, object()],
+    ids=["number", "name", "matrix", "list", "set", "object"],
 )
 def test_anything_else_is_refused_with_a_list_of_what_is_accepted(other):
     with pytest.raises(TypeError, match="constraints must be a Constraints object"):

@@ -1,7 +1,7 @@
 """An image while it is segmented on a page: the journal, the segmenter, and what is shown.
 
 The journal says which strokes count, and the regions follow from them alone. Strokes are polylines
-in pixels of the full-size image. Its requests:
+in pixels of the full-size image. The requests of the page:
 
     GET   /api/state              all the page shows besides pixels, as JSON
     GET   /api/events             the same as server-sent events, whenever something changes

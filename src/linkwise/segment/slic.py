@@ -110,9 +110,9 @@ def _components(ends, n):
 def connected(label, colour, least):
     """Return labels 0 ... n - 1 of connected parts; those smaller than `least` join another."""
     ends, same = adjacent(label)
-    superpixel = _components(ends[same], label.size)
-    mean, _, size = means(superpixel.reshape(label.shape), colour, superpixel.max() + 1)
-    a, b = superpixel[ends[~same]].T
+    part = _components(ends[same], label.size)
+    mean, _, size = means(part.reshape(label.shape), colour, part.max() + 1)
+    a, b = part[ends[~same]].T
     a, b = np.r_[a, b], np.r_[b, a]
     small = size[a] < least
     a, b = a[small], b[small]
@@ -120,7 +120,7 @@ def connected(label, colour, least):
     order = np.lexsort([b, -D, a])  # the part most similar to each small one comes last
     last = np.flatnonzero(np.r_[np.diff(a[order]) != 0, True]) if len(a) else order
     joined = _components(np.stack([a[order][last], b[order][last]], axis=1), len(size))
-    found = joined[superpixel].reshape(label.shape)
+    found = joined[part].reshape(label.shape)
     return np.unique(found, return_inverse=True)[1].reshape(label.shape)
 
 
