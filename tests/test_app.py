@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -23,6 +26,7 @@ from starlette.routing import Route
 from linkwise import Constraints
 from linkwise.app import security
 from linkwise.app.engine import Engine
+from linkwise.app.map_layout import flat, islands
 from linkwise.app.messages import Job, Map, Result
 from linkwise.app.security import Access, Kept, check_host, keep, recall
 from linkwise.app.server import application
@@ -616,6 +620,38 @@ def test_an_answer_that_is_likely_wrong_is_found():
     assert [pair[:3] for pair in found.links] == [(0, 3, -1)]
     assert found.links.event.tolist() == [26]
     assert (found.wrong > 0.8).all()
+
+
+@pytest.mark.parametrize("laid_out", [20_000, 500])
+def test_digits_form_islands_on_the_map(laid_out, monkeypatch):
+    monkeypatch.setattr("linkwise.app.map_layout.LAID_OUT", laid_out)
+    X, y = load_digits(return_X_y=True)
+    quick = flat(X)
+    xy = islands(X, quick)
+    assert xy.shape == (len(X), 2)
+    assert xy.dtype == np.float32
+    assert abs(xy).max() == 1
+    near = NearestNeighbors(n_neighbors=5).fit(xy).kneighbors(return_distance=False)
+    assert (y[near] == y[:, None]).mean() > 0.9  # of a map by two principal coordinates: .5
+    assert_array_equal(islands(X, quick), xy)
+
+
+def test_a_better_map_lies_like_the_quick_one():
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0, 0], [9, 0], [0, 9]], 40, axis=0) + rng.normal(size=(120, 2))
+    for turn in (np.eye(2), np.array([[0, 1], [1, 0]]), np.diag([-1, 1])):
+        quick = flat(X) @ turn
+        moved, other = (m - m.mean(axis=0) for m in (islands(X, quick), quick))
+        assert np.trace(moved.T @ other) > 0.8 * np.linalg.norm(moved) * np.linalg.norm(other)
+
+
+def test_an_engine_has_a_quick_and_a_better_map():
+    X = np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0) + np.eye(60)[:, :2]
+    engine, job = Engine(X), Job(1, Task(Constraints(), [], [], [], 3))
+    for found in (engine.map(3), engine.arranged(job)):
+        assert found.xy.shape == (60, 2)
+        assert found.xy.dtype == np.float32
+        assert abs(found.xy).max() <= 1
 
 
 def test_a_single_row_has_a_page_and_no_question(tmp_path):

@@ -161,6 +161,13 @@ def test_progress_shows_rate_and_time_left_on_a_terminal_only(monkeypatch):
         assert text.endswith("\r") or not shown
 
 
+def test_a_worker_process_shows_no_progress(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert Progress("rows", 1000).wanted
+    monkeypatch.setattr("linkwise.blocks.progress.parent_process", lambda: "another process")
+    assert not Progress("rows", 1000).wanted
+
+
 def test_labels_reach_their_file_whole_or_not_at_all(tmp_path):
     path = tmp_path / "labels.npy"
 

@@ -17,6 +17,7 @@ from linkwise.blocks import executor, limits
 from linkwise.embedding import layout, place
 from linkwise.embedding.manifold import edges_of, moved
 from linkwise.graph import NeighbourAffinity
+from linkwise.plot import draw_clusters
 
 
 @pytest.fixture(scope="module")
@@ -272,3 +273,16 @@ def test_a_layout_of_a_data_frame_has_names(digits):
     out = model.fit_transform(frame)
     assert list(out.columns) == ["manifoldlayout0", "manifoldlayout1"]
     assert_array_equal(model.transform(frame), out)
+
+
+def test_clusters_are_drawn_where_the_layout_puts_them(digits):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    X, y = digits[0][:200], digits[1][:200]
+    figure, axes = plt.subplots()
+    positions = draw_clusters(axes, X, y, wrong=y == 3, title="digits")
+    assert_array_equal(positions, ManifoldLayout(random_state=0).fit_transform(X))
+    right, wrong = axes.collections
+    assert_allclose(right.get_offsets(), positions[y != 3])
+    assert_allclose(wrong.get_offsets(), positions[y == 3])
+    assert sorted(text.get_text() for text in axes.texts) == [str(c) for c in range(10)]
+    plt.close(figure)

@@ -8,7 +8,6 @@ from linkwise.labelling.cluster_model import ClusterModel, model_of
 
 AHEAD = 3  # questions computed at once: the next ones are shown while the model works
 LEAST = 10  # points from which on a better map is computed
-DIRECTIONS = 10, 20  # of the better map, at least and at most
 
 
 class Engine:
@@ -34,9 +33,8 @@ class Engine:
         """Return a better Map, on which similar points form islands; takes seconds."""
         if not isinstance(self.model, ClusterModel):
             raise ValueError("a single row has no better map")
-        data, (least, most) = self.model.data, DIRECTIONS
-        E = data.positions(min(max(job.task.n_clusters or 0, data.likely_count, least), most))
-        return Map(islands(E, data.core, flat(E)))
+        data, quick = self.model.data, self.map(job.task.n_clusters).xy
+        return Map(islands(data.features, quick, seed=data.seed))
 
     def result(self, job: Job):
         """Return the Result of a job."""

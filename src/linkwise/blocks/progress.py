@@ -1,11 +1,13 @@
 """Progress on a terminal.
 
 One line on standard error: what is done, how much of it, and the time left. Nothing is shown if
-standard error is no terminal, or for work that ends within a second.
+standard error is no terminal, for work that ends within a second, or by a worker process, which
+shares the terminal with the process that started it.
 """
 
 import sys
 import time
+from multiprocessing import parent_process
 from typing import Self
 
 DELAY = 1.0  # seconds before anything is shown: shorter work needs no progress
@@ -45,7 +47,8 @@ class Progress:
         self.label, self.total, self.unit, self.done = label, total, unit, 0
         self.started = self.shown = time.monotonic()
         self.width = 0
-        self.wanted = sys.stderr is not None and sys.stderr.isatty()
+        seen = sys.stderr is not None and sys.stderr.isatty()
+        self.wanted = seen and parent_process() is None
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from linkwise import datasets
 from linkwise.choice import LinkClustering
 from linkwise.constraints import sample_pairs
+from linkwise.estimators import ManifoldLayout
 from linkwise.evaluate import scores
 from linkwise.tables import check_output
 
@@ -25,12 +26,10 @@ def _by_class(y, labels):
 
 def _picture(X, y, before, after, path):
     """Write a map of the clusters before and after: (number of answers, agreement, labels) each."""
-    from sklearn.manifold import TSNE
-
     from linkwise.plot import draw_map, pyplot
 
     plt = pyplot()
-    positions = TSNE(init="pca", random_state=0, max_iter=500).fit_transform(X)
+    positions = ManifoldLayout(2, random_state=0).fit_transform(X)
     figure, axes = plt.subplots(1, 2, figsize=(11, 5.6), layout="constrained")
     for axis, (answers, agreement, labels) in zip(axes, (before, after), strict=True):
         named = _by_class(y, labels)

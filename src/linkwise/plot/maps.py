@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwise._typing import Array
+from linkwise._typing import Array, Floats, Points, RandomState
+from linkwise.estimators import ManifoldLayout
 from linkwise.exceptions import MissingExtra
 
 # Paul Tol's "muted" scheme, then "bright" for more than nine
@@ -76,3 +77,33 @@ def draw_map(
         spine.set_visible(False)
     if title:
         axes.set_title(title, fontsize=11, color=INK)
+
+
+def draw_clusters(
+    axes: Any,
+    X: Points,
+    labels: ArrayLike,
+    *,
+    wrong: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+    random_state: RandomState = 0,
+) -> Floats:
+    """Lay points out by `ManifoldLayout`, draw them on a map by `draw_map`, return their positions.
+
+    With the positions, `draw_map` draws other labels on the same map.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    X : array, sparse matrix or data frame (n, d), with columns of comparable scales
+    labels, wrong, names, title : as in `draw_map`
+    random_state : int, RandomState or None, of the layout
+
+    Returns
+    -------
+    array (n, 2)
+    """
+    positions = ManifoldLayout(2, random_state=random_state).fit_transform(X)
+    draw_map(axes, positions, labels, wrong=wrong, names=names, title=title)
+    return positions
