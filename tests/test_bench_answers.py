@@ -60,13 +60,9 @@ def test_large_sets_have_their_numbers_of_pairs_and_published_figures():
     records += scores(CHOOSER, "s", dict.fromkeys(SHARES, 0.5))
     text = markdown(results_of(records, described), {})
     large = table(text, "Sets above 10,000 rows")
-    assert cells_of(large, "mnist_train", CHOOSER)[2:] == ["0.500", "0.700", "0.800", "0.950"]
-    assert cells_of(large, "mnist_train", "SpherePair, published")[3:] == [
-        "0.830",
-        "0.920",
-        "0.940",
-    ]
-    assert "| s |" not in large
+    assert cells_of(large, CHOOSER) == [CHOOSER, "0.700 / 0.800 / 0.950"]
+    assert cells_of(large, "SpherePair, published")[1] == "0.830 / 0.920 / 0.940"
+    assert "|  | mnist_train |" in large  # and no set of shares
     means = table(text, "Means over 1 set")
     assert cells_of(means, CHOOSER)[len(SHARES) + 1] == "0.500"  # mnist_train is beside
 
@@ -118,11 +114,14 @@ def test_few_answers_are_compared_with_none_in_the_same_draws_and_form():
     assert (mean.words, worst.words) == (LABELS, "small, 1")
     assert answers.few_worst(results, FAST, wrong=False) is None
     text = markdown(results, {})
-    line = cells_of(table(text, "Few answers"), CHOOSER)
-    assert line[1] == "+0.075"
-    assert line[len(FEW) + 1] == "+0.025"
-    assert len(line) == 1 + len(FEW) + 1 + len(FEW_WRONG)
-    assert "-0.050 small" in table(text, "Few answers")
+    few = table(text, "Few answers")
+    assert cells_of(few, "1")[1:] == ["+0.075", "-0.050 small"]
+    assert cells_of(few, LABELS)[1] == "+0.025"
+    assert cells_of(few, "10, 10% wrong")[1:] == ["+0.000", "+0.000 small"]
+    settings = [*FEW, LABELS, *(f"{number}, 10% wrong" for number in FEW_WRONG)]
+    assert [cells_of(few, words)[0] for words in settings] == settings
+    headline = cells_of(text, f"{CHOOSER}, all right")
+    assert headline[1:] == ["+0.025 (labels)", "-0.050 (small, 1)"]
     assert "2 draws" in table(text, "Few answers")
 
 

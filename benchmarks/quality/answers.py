@@ -5,11 +5,12 @@ others, mean over draws, for each set.
 """
 
 from itertools import pairwise
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.quality.entrants import CHOOSER, FAST, SAME_INFORMATION, THOROUGH, ZSCORED
+from benchmarks.quality.entrants import CHOOSER, FAST, OPEN, SAME_INFORMATION, THOROUGH, ZSCORED
 from benchmarks.quality.jobs import FEW_ENTRANTS
 from benchmarks.quality.peers import EVOC
 from benchmarks.quality.protocol import (
@@ -106,19 +107,29 @@ def rises(results, method):
 
 
 def large_table(results):
-    """Return the table of sets above LARGE rows, and of those published figures are about."""
-    names = [data["name"] for data in results["sets"] if data["n"] > LARGE]
-    budgets = (NONE, *NUMBERS)
-    scores = [by_set(results, budget=b, form=WHOLE, sets=names) for b in budgets]
-    rows = []
-    for name in names:
-        methods = {m for column in scores[1:] for m, found in column.items() if name in found}
-        published = PUBLISHED.get(name, {})
-        lines = {m: [column.get(m, {}).get(name) for column in scores] for m in methods}
-        lines |= {m: [found.get(b) for b in budgets] for m, found in published.items()}
-        mean = {m: np.mean([x for x in line[1:] if x is not None]) for m, line in lines.items()}
-        rows += [[name, m, *(share(x) for x in lines[m])] for m in ranked(mean)]
-    return Table(["", "method", *map(in_words, budgets)], rows)
+    """Return the table of sets above LARGE rows: agreement with 1,000 / 5,000 / 10,000 pairs."""
+    sets = [data["name"] for data in results["sets"] if data["n"] > LARGE]
+    columns = [by_set(results, budget=b, form=WHOLE, sets=sets) for b in NUMBERS]
+    lines: dict = {}  # method: {set: agreements}
+    for method in dict.fromkeys(method for column in columns for method in column):
+        found = {data: [c.get(method, {}).get(data) for c in columns] for data in sets}
+        if method != OPEN:
+            lines[method] = {d: line for d, line in found.items() if line != [None] * len(NUMBERS)}
+    mean = {
+        method: np.mean([x for line in rows.values() for x in line if x is not None])
+        for method, rows in lines.items()
+    }
+    order = ranked(mean)
+    for data, methods in PUBLISHED.items():
+        for method, found in methods.items():
+            if data in sets:
+                lines[method] = {data: [found.get(b) for b in NUMBERS]}
+                order.append(method)
+    rows = [
+        [method, *(" / ".join(map(share, lines[method].get(data, []))) for data in sets)]
+        for method in order
+    ]
+    return Table(["", *sets], rows if sets else [])
 
 
 def against_evoc(results):
@@ -126,10 +137,11 @@ def against_evoc(results):
     sets = all_sets(results)
     none = by_set(results, budget=NONE, form=WHOLE, sets=sets)
     evoc = best_scaled(none, EVOC)
+    fewest = {b: by_set(results, budget=b, sets=sets) for b in (SHARES[0], NUMBERS[0])}
     found = []
     for data in results["sets"]:
-        name, fewest = data["name"], budgets_of(data["n"])[0]
-        some = by_set(results, budget=fewest, sets=[name]).get(CHOOSER, {}).get(name)
+        name = data["name"]
+        some = fewest[budgets_of(data["n"])[0]].get(CHOOSER, {}).get(name)
         own = none.get(CHOOSER, {}).get(name)
         if name in sets and own is not None:
             found.append((data, evoc.get(name), own, some))
@@ -151,12 +163,11 @@ def none_table(results):
 
 def same_information(results):
     """Return [(description, LinkClustering, {classifier: score})] at the most pairs of each set."""
+    most = {budget: by_set(results, budget=budget) for budget in (SHARES[-1], NUMBERS[-1])}
     found = []
     for data in results["sets"]:
-        if not data["counted"]:
-            continue
-        scores = by_set(results, budget=budgets_of(data["n"])[-1], sets=[data["name"]])
-        at = {name: rows[data["name"]] for name, rows in scores.items()}
+        scores = most[budgets_of(data["n"])[-1]]
+        at = {name: rows[data["name"]] for name, rows in scores.items() if data["name"] in rows}
         marks = {name: at[name] for name in SAME_INFORMATION if name in at}
         if CHOOSER in at and marks:
             found.append((data, at[CHOOSER], marks | {BETTER: max(marks.values())}))
@@ -186,10 +197,11 @@ def information_table(results):
 def few_differences(results, method):
     """Return {(budget, wrong): {set: agreement less that without answers}} of a method."""
     small = {data["name"] for data in results["sets"] if data["sample"] == data["n"]}
+    sets = set(counted(results))
     told: dict = {}
     for record in results["records"]:
         right = record["set"] in small or record["form"] == SAMPLE
-        if record["method"] == method and right and record["set"] in counted(results):
+        if record["method"] == method and right and record["set"] in sets:
             at = told.setdefault((record["budget"], record["wrong"]), {})
             at.setdefault(record["set"], {})[record["draw"]] = figure(record, "untouched")
     none = told.get((NONE, WRONG[0]), {})
@@ -198,7 +210,7 @@ def few_differences(results, method):
         for name, draws in told.get(setting, {}).items():
             gaps = [v - none[name][d] for d, v in draws.items() if d in none.get(name, ())]
             if gaps:
-                found.setdefault(setting, {})[name] = float(np.mean(gaps))
+                found.setdefault(setting, {})[name] = fmean(gaps)
     return found
 
 
@@ -209,25 +221,27 @@ def few_draws(results):
 
 
 def few_words(setting):
-    """Return a number of answers as the head of a column."""
+    """Return a number of answers in words."""
     budget, wrong = setting
     return f"{budget}, {wrong:.0%} wrong" if wrong else budget
 
 
-def few_tables(results):
-    """Return the tables of few answers: means over sets, and the worst set of each number."""
+def few_table(results):
+    """Return the table of few answers: mean over sets, and the worst set, of each number."""
     found = {name: few_differences(results, name) for name in FEW_ENTRANTS}
     found = {name: by for name, by in found.items() if by}
-    head = ["", *(few_words(setting) for setting in ANSWERS)]
-    means, worst = [], []
-    for name, by in found.items():
-        columns = [by.get(setting, {}) for setting in ANSWERS]
-        means.append([name, *(signed(float(np.mean(list(c.values()))) if c else None)
-                              for c in columns)])  # fmt: skip
-        least = [min(c, key=lambda data: c[data]) if c else None for c in columns]
-        worst.append([name, *("" if data is None else f"{signed(c[data])} {data}"
-                              for data, c in zip(least, columns, strict=True))])  # fmt: skip
-    return Table(head, means), Table(head, worst)
+    head, rows = [""], []
+    for name in found:
+        head += [name, "worst set"]
+    for setting in ANSWERS:
+        row = [few_words(setting)]
+        for by in found.values():
+            gaps = by.get(setting, {})
+            worst = min(gaps, key=lambda data: gaps[data], default=None)
+            row.append(signed(fmean(gaps.values())) if gaps else "")
+            row.append("" if worst is None else f"{signed(gaps[worst])} {worst}")
+        rows.append(row)
+    return Table(head, rows if found else [])
 
 
 def few_worst(results, method, *, wrong):
@@ -235,7 +249,7 @@ def few_worst(results, method, *, wrong):
     by = {at: c for at, c in few_differences(results, method).items() if bool(at[1]) == wrong}
     if not by:
         return None
-    means = [Worst(float(np.mean(list(c.values()))), few_words(at)) for at, c in by.items()]
+    means = [Worst(fmean(c.values()), few_words(at)) for at, c in by.items()]
     sets = [Worst(v, f"{data}, {few_words(at)}") for at, c in by.items() for data, v in c.items()]
     return min(means), min(sets)
 

@@ -9,7 +9,7 @@ from benchmarks.quality.answers import (
     effort_table,
     falls,
     few_draws,
-    few_tables,
+    few_table,
     few_worst,
     growth_table,
     information_table,
@@ -22,7 +22,8 @@ from benchmarks.quality.answers import (
     text_table,
     time_table,
 )
-from benchmarks.quality.entrants import CHOOSER, FAST, FOREST, LABELS_FOREST, LABELS_SVM
+from benchmarks.quality.entrants import CHOOSER, FOREST, LABELS_FOREST, LABELS_SVM
+from benchmarks.quality.jobs import FEW_ENTRANTS
 from benchmarks.quality.peers import EVOC
 from benchmarks.quality.pictures import BUDGET, FEW_PICTURE, MOST_RANKED, RANKS
 from benchmarks.quality.protocol import (
@@ -129,8 +130,9 @@ GROWTH = (
     "one number of pairs to the next, larger sets included."
 )
 LARGE_SETS = (
-    "Published figures are those of the paper (NeurIPS 2025, Table 1): adjusted Rand index on the "
-    "training rows, with as many pairs, but not the same ones."
+    f"Agreement with {' / '.join(map(in_words, NUMBERS))} pairs. Published figures are those of "
+    "the paper (NeurIPS 2025, Table 1): adjusted Rand index on the training rows, with as many "
+    "pairs, but not the same ones."
 )
 NO_ANSWERS = (
     f"{EVOC} and KMeans have the better of their features as given and standardised. The last "
@@ -141,8 +143,8 @@ INFORMATION = (
 )
 FEW_ANSWERS = (
     "Agreement less that without answers, in the same draws: {draws} draws, on sets of at most "
-    f"{SAMPLE_ROWS:,} rows and samples of larger ones. First the mean over sets, then the set that "
-    f"loses most, or gains least. Labels: all pairs of {LABELLED} rows of each class but one."
+    f"{SAMPLE_ROWS:,} rows and samples of larger ones: the mean over sets, and the set that loses "
+    f"most, or gains least. Labels: all pairs of {LABELLED} rows of each class but one."
 )
 TEXTS = (
     "Generated texts on 6 topics (600 rows, 30 columns), and newsgroups "
@@ -157,12 +159,22 @@ EFFORTS = f"Over the sets of at most {SAMPLE_ROWS:,} rows, in the same draws."
 
 
 def headline(results):
-    """Return the main figures, one line each."""
+    """Return the tables of the main figures, one line each."""
+    base = reference(results, by_set(results))
+    found = [Table([base, ""], mean_lines(results, base))] if base is not None else []
+    if CHOOSER in results["methods"]:
+        found += [Table(["more answers, and none", ""], answer_lines(results)),
+                  Table(["few answers, less none", "lowest mean over sets", "worst set"],
+                        few_lines(results)),
+                  Table(["time and memory", "seconds", f"to {REFERENCE}", "peak GB"],
+                        time_lines(results))]  # fmt: skip
+    return [part for part in found if part.rows]
+
+
+def mean_lines(results, base):
+    """Return the main figures of one method about means over sets."""
     scores = by_set(results)
-    base, single = reference(results, scores), best_single(results, scores)
-    shown = with_marks(results, scores)
-    if base is None:
-        return []
+    single, shown = best_single(results, scores), with_marks(results, scores)
     rows = [["mean agreement on untouched points", share(overall(scores)[base])]]
     for name, words in ((single, f"less the best single method, {single}"),
                         (HINDSIGHT, f"less the {HINDSIGHT}"),
@@ -184,21 +196,18 @@ def headline(results):
         rows.append([f"number of clusters within one of the truth, sets of at most {FEW_CLASSES} "
                      "classes, fits", f"{near:.0%}"])  # fmt: skip
         rows.append(["the same, sets by the median over draws", f"{often} of {len(few)}"])
-    return [Table([base, ""], rows + (answer_lines(results) if base == CHOOSER else []))]
+    return rows
 
 
 def answer_lines(results):
-    """Return the main figures about answers: more of them, few of them, none."""
+    """Return the main figures about more answers and about none."""
     rows = []
     steps, worst = rises(results, CHOOSER), falls(results, CHOOSER)
-    if len(steps) and worst:
-        rows.append([f"least rise of the mean over sets, {SHARES[0]} to {SHARES[-1]}",
-                     signed(min(steps))])  # fmt: skip
+    if steps and worst:
+        least = f"smallest rise of the mean over sets, {SHARES[0]} to {SHARES[-1]}"
+        rows.append([least, signed(min(steps))])
         rows.append(["worst step of a set to more pairs", with_place(worst[0])])
-    for mark, words in (
-        (LABELS_SVM, LABELS_SVM),
-        (BETTER, "the better same-information classifier"),
-    ):
+    for mark, words in ((LABELS_SVM, LABELS_SVM), (BETTER, f"{BETTER} classifier")):
         some, of = at_least(results, mark)
         if of:
             rows.append([f"sets at least as good as {words}, most pairs", f"{some} of {of}"])
@@ -206,26 +215,34 @@ def answer_lines(results):
     for place, words in ((2, "without answers"), (3, "with the fewest pairs")):
         gaps = [(row[place] - row[1], row[0]["name"]) for row in images if row[place] is not None]
         if gaps:
-            rows.append([f"less {EVOC} {words}, worst of {len(gaps)} sets of pixels",
-                         f"{signed(min(gaps)[0])} ({min(gaps)[1]})"])  # fmt: skip
-    for name in (CHOOSER, FAST):
-        for wrong in (False, True):
-            found = few_worst(results, name, wrong=wrong)
-            if found:
-                kind = f"few answers{', some wrong' if wrong else ''}, {name}: less none"
-                rows.append([f"{kind}, lowest mean over sets", with_place(found[0])])
-                rows.append([f"{kind}, worst set", with_place(found[1])])
+            gap, name = min(gaps)
+            words = f"less {EVOC} {words}, worst of {len(gaps)} sets of pixels"
+            rows.append([words, f"{signed(gap)} ({name})"])
     texts = [(text_gap(row), row[0]["name"], row[1]) for row in text_rows(results)]
     if texts:
         gap, name, budget = min(texts)
-        rows.append(["texts: less the better of KMeans and COPKMeans, worst",
-                     f"{signed(gap)} ({name}, {budget} pairs)"])  # fmt: skip
-    for timing in results["times"]:
-        if timing.method == CHOOSER:
-            ratio = "" if timing.ratio is None else f", {number(timing.ratio)} times {REFERENCE}"
-            told = f"{number(timing.seconds)} s{ratio}, {gigabytes(timing.peak)} GB"
-            rows.append([f"time: {timing.data}, {timing.pairs:,} pairs", told])
+        words = "texts: less the better of KMeans and COPKMeans, worst"
+        rows.append([words, f"{signed(gap)} ({name}, {budget} pairs)"])
     return rows
+
+
+def few_lines(results):
+    """Return the main figures about few answers."""
+    rows = []
+    for name in FEW_ENTRANTS:
+        for wrong, words in ((False, "all right"), (True, "one in ten wrong")):
+            found = few_worst(results, name, wrong=wrong)
+            if found:
+                rows.append([f"{name}, {words}", *map(with_place, found)])
+    return rows
+
+
+def time_lines(results):
+    """Return the main figures about time."""
+    return [
+        [f"{t.data}, {t.pairs:,} pairs", number(t.seconds), number(t.ratio), gigabytes(t.peak)]
+        for t in results["times"] if t.method == CHOOSER
+    ]  # fmt: skip
 
 
 def with_place(worst):
@@ -283,7 +300,7 @@ def blocks(results, images):
         ("No answers", [Words(NO_ANSWERS), none_table(results)]),
         ("The same information as labels", [Words(INFORMATION), information_table(results)]),
         ("Few answers", [few, Picture(FEW_PICTURE, "gain by a few answers"),
-                         *few_tables(results)]),
+                         few_table(results)]),
         ("Texts", [Words(TEXTS), text_table(results)]),
         ("Wrong answers", [wrong_table(results)]),
         ("Efforts", [Words(EFFORTS), effort_table(results)]),

@@ -12,6 +12,7 @@ Nemenyi's, which depends on the other methods in the picture. A failed fit count
 """
 
 from itertools import combinations
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -48,16 +49,20 @@ def figure(record, name):
 
 
 def summary(records):
-    """Return {figure: {(method, set, form, budget, wrong): mean over draws}}."""
+    """Return {figure: {(budget, wrong): {(method, set, form): mean over draws}}}."""
     found: dict = {name: {} for name in FIGURES}
     for record in records:
-        key = tuple(record[name] for name in ("method", "set", "form", "budget", "wrong"))
+        setting = (record["budget"], record["wrong"])
+        key = (record["method"], record["set"], record["form"])
         for name, means in found.items():
             value = figure(record, name)
             if value is not None:
-                means.setdefault(key, []).append(value)
+                means.setdefault(setting, {}).setdefault(key, []).append(value)
     return {
-        name: {key: float(np.mean(values)) for key, values in means.items()}
+        name: {
+            setting: {key: fmean(values) for key, values in rows.items()}
+            for setting, rows in means.items()
+        }
         for name, means in found.items()
     }
 
@@ -79,12 +84,12 @@ def by_set(results, name="untouched", *, wrong=0.0, budget=None, form=None, sets
     wanted = set(counted(results) if sets is None else sets)
     budgets = MEAN if budget is None else (budget,)
     found: dict = {}
-    for (method, data, taken, pairs, share), value in results["means"][name].items():
-        fits = form in (None, taken) or data in small
-        if data in wanted and fits and share == wrong and pairs in budgets:
-            found.setdefault(method, {}).setdefault(data, []).append(value)
+    for pairs in budgets:
+        for (method, data, taken), value in results["means"][name].get((pairs, wrong), {}).items():
+            if data in wanted and (form in (None, taken) or data in small):
+                found.setdefault(method, {}).setdefault(data, []).append(value)
     return {
-        method: {data: float(np.mean(values)) for data, values in rows.items()}
+        method: {data: fmean(values) for data, values in rows.items()}
         for method, rows in found.items()
     }
 
@@ -104,7 +109,7 @@ def overall(scores, sets=None):
     for method, rows in scores.items():
         values = [value for data, value in rows.items() if sets is None or data in sets]
         if values:
-            found[method] = float(np.mean(values))
+            found[method] = fmean(values)
     return found
 
 
