@@ -121,9 +121,9 @@ def large_table(results):
     }
     order = ranked(mean)
     for data, methods in PUBLISHED.items():
-        for method, found in methods.items():
+        for method, told in methods.items():
             if data in sets:
-                lines[method] = {data: [found.get(b) for b in NUMBERS]}
+                lines[method] = {data: [told.get(b) for b in NUMBERS]}
                 order.append(method)
     rows = [
         [method, *(" / ".join(map(share, lines[method].get(data, []))) for data in sets)]
