@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
-from sklearn.datasets import load_digits
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
@@ -26,7 +26,7 @@ from starlette.routing import Route
 from linkwise import Constraints
 from linkwise.app import security
 from linkwise.app.engine import Engine
-from linkwise.app.map_layout import flat, islands
+from linkwise.app.map_layout import comparable, flat, islands
 from linkwise.app.messages import Job, Map, Result
 from linkwise.app.security import Access, Kept, check_host, keep, recall
 from linkwise.app.server import application
@@ -634,6 +634,15 @@ def test_digits_form_islands_on_the_map(laid_out, monkeypatch):
     near = NearestNeighbors(n_neighbors=5).fit(xy).kneighbors(return_distance=False)
     assert (y[near] == y[:, None]).mean() > 0.9  # of a map by two principal coordinates: .5
     assert_array_equal(islands(X, quick), xy)
+
+
+def test_units_of_measurements_are_irrelevant_on_the_map():
+    X, y = load_wine(return_X_y=True)
+    xy = islands(X, flat(X))
+    assert_allclose(islands(1e-3 * X, flat(X)), xy, atol=1e-3)
+    near = NearestNeighbors(n_neighbors=5).fit(xy).kneighbors(return_distance=False)
+    assert (y[near] == y[:, None]).mean() > 0.9  # .66 without scaling
+    assert_array_equal(comparable(np.ones((3, 2))), np.ones((3, 2)))
 
 
 def test_a_better_map_lies_like_the_quick_one():

@@ -33,8 +33,8 @@ class Engine:
         """Return a better Map, on which similar points form islands; takes seconds."""
         if not isinstance(self.model, ClusterModel):
             raise ValueError("a single row has no better map")
-        data, quick = self.model.data, self.map(job.task.n_clusters).xy
-        return Map(islands(data.features, quick, seed=data.seed))
+        quick = self.map(job.task.n_clusters).xy
+        return Map(islands(self.model.X, quick, seed=self.model.seed))
 
     def result(self, job: Job):
         """Return the Result of a job."""

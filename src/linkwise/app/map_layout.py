@@ -13,8 +13,26 @@ from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.graph.laplacians import degrees
 
 SAMPLE = 5000  # points that determine the directions of the quick map; more change them little
+# geometric mean of the ranges of columns by the largest: .2 to 1 for pixels and their principal
+# coordinates, at most .1 for measurements in several units
+ONE_UNIT = 1 / 8
 NEIGHBOURS = 10  # of the graph that is laid out: islands are as clear as with 15
 LAID_OUT = 20_000  # points at most: 3 CPU seconds; placing a point takes a third of the time
+
+
+def comparable(X):
+    """Return points X (n, d), float32; columns of different units are scaled to variance 1.
+
+    >>> comparable(np.array([[0, 0, 1], [2, 200, 1]]))
+    array([[0., 0., 1.],
+           [2., 2., 1.]], dtype=float32)
+    """
+    X = X.astype(np.float32)
+    ranges, deviation = np.ptp(X, axis=0), X.std(axis=0, dtype=np.float64)
+    varied = ranges > 0
+    if np.log(ranges[varied] / ranges.max()).sum() > np.log(ONE_UNIT) * varied.sum():
+        return X
+    return X / np.where(varied, deviation, 1).astype(np.float32)
 
 
 def filled(xy):
@@ -58,13 +76,13 @@ def islands(X, quick, *, seed=0):
     quick : array (n, 2), the quick map; the layout is turned to lie like it
     seed : int
     """
-    rng = np.random.default_rng([seed, 3])
+    X, rng = comparable(X), np.random.default_rng([seed, 3])
     rows = np.sort(content_sample(X, LAID_OUT, rng))
-    graph = NeighbourAffinity(X[rows].astype(np.float32), NEIGHBOURS, "local")
+    graph = NeighbourAffinity(X[rows], NEIGHBOURS, "local")
     xy = np.empty((len(X), 2), dtype=np.float32)
     xy[rows] = layout(graph.W, 2, rng, order=graph.order)
     rest = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)
     if len(rest):
-        P = graph.rows(X[rest].astype(np.float32)).P
+        P = graph.rows(X[rest]).P
         xy[rest] = place(xy[rows], P, float(np.median(degrees(graph.W))), rng)
     return filled(turned(xy, quick))
