@@ -42,7 +42,8 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Number of neighbours in the graph. Fewer show finer detail, more join nearby islands. With
         fewer points, all others are neighbours.
     n_steps : int
-        Number of steps that the points take. Fewer than 100 leave blurred islands.
+        Number of steps that the points take. Fewer than 100 leave blurred islands; in more than two
+        dimensions 500 can separate clusters better.
     repulsion : float
         Strength of the repulsion relative to the attraction: more leaves wider gaps.
     random_state : int, RandomState or None
