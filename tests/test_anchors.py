@@ -22,7 +22,7 @@ from linkwise import (
 from linkwise.blocks import executor
 from linkwise.embedding.signed import mix_constraints
 from linkwise.embedding.spectral import additive_basis, extend, spectral_basis
-from linkwise.estimators.ccskl import most_kept
+from linkwise.estimators.ccskl import chosen_view
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.anchors import AnchorAffinity
 from linkwise.kernel.imposition import impose
@@ -243,8 +243,8 @@ def test_a_lone_must_link_does_not_leave_one_cluster(n):
 
 
 def test_a_view_with_fewer_clusters_does_not_count():
-    kept = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
-    assert most_kept(kept, np.array([1, 2, 2])) == 1
-    assert most_kept(kept, np.array([2, 2, 2])) == 0
-    assert most_kept(kept, np.array([1, 1, 2])) == 2
-    assert most_kept(np.ones((3, 2)), np.array([2, 2, 2])) == 2  # of equals the plain one
+    evidence = np.array([8.0, 4.0, 0.0])
+    assert chosen_view(evidence, np.array([1, 2, 2])) == 1
+    assert chosen_view(evidence, np.array([2, 2, 2])) == 0
+    assert chosen_view(evidence, np.array([1, 1, 2])) == 2
+    assert chosen_view(np.ones(3), np.array([2, 2, 2])) == 2  # of equals the plain one

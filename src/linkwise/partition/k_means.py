@@ -60,6 +60,11 @@ def sample_size(k):
     return max(SAMPLE, PER_CLUSTER * k)
 
 
+def start_rows(rows, k):
+    """Return those of a larger sample, evenly spaced, on which starts are made."""
+    return rows[:: max(1, len(rows) // sample_size(k))]
+
+
 def best_starts(samples, k, *, n_init, seed):
     """Return for each sample the centres (k, m) of the best of ``n_init`` starts on it."""
 
@@ -160,8 +165,7 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
         larger = np.asarray(Z)
     if start is None:
         seed = int(rng.integers(2**31 - 1))
-        few = larger[:: max(1, len(larger) // size)]
-        (start,) = best_starts([few], k, n_init=n_init, seed=seed)
+        (start,) = best_starts([start_rows(larger, k)], k, n_init=n_init, seed=seed)
     centres = polish(larger, start, STEPS)
     labels = np.empty(n, dtype=np.int64) if out is None else out
     centres, inertia = label_rows(Z, centres, labels)
