@@ -90,12 +90,13 @@ def fit_spectrum(
     most = max(1.0, weight.max(initial=0))  # huge weights must not overflow when squared
     weight = weight / most
     total = np.sum(weight**2)
-    c_ii = np.sqrt(total / n) if diagonal == "balanced" and total > 0 else 1 / most
+    prior = n_clusters is not None
+    c_ii = np.sqrt(total / n) if diagonal == "balanced" and (total > 0 or prior) else 1 / most
     terms = c_ii * (diagonal_terms(F) if terms is None else terms)
     products = (n * take_rows(F, i, np.float64) * take_rows(F, j, np.float64))[:, :m]
     rows = np.concatenate([terms[:, :m], weight[:, None] * products])  # c y_ij, Eq. (14)
     target = np.concatenate([terms[:, -1], weight * (sign > 0)])  # c t_ij
-    if n_clusters is not None:  # Eq. (A)
+    if prior:  # Eq. (A)
         c = np.sqrt(PRIOR / most**2 + max(0.0, np.sum(sign * weight**2)))
         rows = np.concatenate([rows, c * np.eye(m)])
         target = np.concatenate([target, c / n_clusters * (np.arange(m) < n_clusters)])
