@@ -343,6 +343,15 @@ def test_a_classifier_knows_labels_of_points_not_held_back_alone(name):
     assert linkwise.evaluate.adjusted_rand_index(y, found) > 0.5
 
 
+def test_the_svm_is_that_of_scikit_learn(monkeypatch):
+    from sklearn.svm import SVC
+
+    X, y = make_blobs(200, centers=4, cluster_std=3, n_features=5, random_state=0)
+    monkeypatch.setattr(classifiers, "BLOCK", 70)
+    expected = SVC().fit(X[:80], y[:80]).predict(X[80:])
+    assert_array_equal(classifiers.svm(X[:80], y[:80], X[80:], 0), expected)
+
+
 def test_a_classifier_with_labels_of_one_class_gives_all_points_that_class():
     X, y = points(30)
     links = linkwise.Constraints([(0, 1)])
