@@ -213,14 +213,13 @@ def test_the_plan_counts_what_is_left_and_runs_nothing(blob_sets, tmp_path, caps
     assert quality.run(options._replace(plan=True), out, chosen) is None
     err = capsys.readouterr().err
     assert "7 fits to do, 0 cells done before" in err
-    assert "7 fits are of methods without a cell" in err
+    assert "main: 7 fits; 7 of them by methods that have not run, of unknown time" in err
     assert not (out / "quality.md").exists()
     cells = Cells(out / CELLS, KEY)
     cells.add(record("PCKMeans", "digits", "n", untouched=0.5, seconds=2.0))
     quality.run(options._replace(plan=True), out, chosen)
     err = capsys.readouterr().err
-    assert "5 fits take about 10 s on 1 processes" in err
-    assert "1 fits are of methods" in err
+    assert "main: 6 fits; about 10 s on 1 processes; 1 of them by methods" in err
 
 
 def test_the_time_of_a_method_on_another_set_grows_with_its_rows():

@@ -95,10 +95,11 @@ def text_settings(name, entrant, data, draw, plan):
 SETTINGS = {"main": main_settings, "few": few_settings, "text": text_settings}
 
 
-def job_of(name, entrant: Entrant, data, form, draw, folder):
+def job_of(part, name, entrant: Entrant, data, form, draw, folder):
     """Return a job but for its settings."""
     run = entrant.run
     return {
+        "part": part,
         "set": data["name"],
         "form": form,
         "draw": draw,
@@ -122,7 +123,7 @@ def all_jobs(sets, running, plan, folder):
             for data in sets:
                 for name, entrant in running.items():
                     form, settings = SETTINGS[part](name, entrant, data, draw, plan)
-                    base = job_of(name, entrant, data, form, draw, folder)
+                    base = job_of(part, name, entrant, data, form, draw, folder)
                     new = [
                         at for at in settings
                         if (plan.budgets is None or at[0] in plan.budgets)

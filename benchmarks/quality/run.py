@@ -96,14 +96,18 @@ def plan_of(options):
 
 
 def say_plan(jobs, cells, sets, workers, limit):
-    """Print how many fits there are to do, and how long those will take that are known."""
+    """Print how many fits of each part there are to do, and how long they will take."""
     left = [job for job in jobs if any(cells.lacks(key, limit) for key in keys(job))]
-    found = estimate(left, cells.records.values(), sets)
-    say(f"quality: {found.fits:,} fits to do, {len(cells.records):,} cells done before")
-    known = found.fits - found.unknown
-    say(f"{known:,} fits take about {duration(found.seconds / workers)} on {workers} processes")
-    if found.unknown:
-        say(f"{found.unknown:,} fits are of methods without a cell: their time is not known")
+    say(f"quality: {len(left):,} fits to do, {len(cells.records):,} cells done before")
+    for part in dict.fromkeys(job["part"] for job in left):
+        of_part = [job for job in left if job["part"] == part]
+        found = estimate(of_part, cells.records.values(), sets)
+        words = [f"{part}: {found.fits:,} fits"]
+        if found.unknown < found.fits:
+            words.append(f"about {duration(found.seconds / workers)} on {workers} processes")
+        if found.unknown:
+            words.append(f"{found.unknown:,} of them by methods that have not run, of unknown time")
+        say("; ".join(words))
 
 
 def report(cells, times, head, kinds, out):
