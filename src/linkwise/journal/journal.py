@@ -126,6 +126,7 @@ class Journal:
     --------
     >>> import tempfile
     >>> from pathlib import Path
+    >>> from linkwise.journal import Journal, describe, read_project
     >>> folder = tempfile.TemporaryDirectory()
     >>> points = Path(folder.name, "points.csv")
     >>> _ = points.write_text("id,x\\na,1\\nb,2\\nc,9\\n")
