@@ -23,6 +23,7 @@ from benchmarks.quality import (
     pictures,
     protocol,
     standing,
+    tables,
     texts,
 )
 from benchmarks.quality import entrants as methods
@@ -797,6 +798,15 @@ def test_the_report_compares_with_the_chooser_where_it_ran():
     without = markdown(fake_results(["CCSKL", "KMeans"]), {})
     assert "## CCSKL less each method" in without
     assert "no +z" not in without.split("## ")[1]
+
+
+def test_hindsight_has_no_score_where_a_method_that_it_chose_did_not_run():
+    records = [record("CCSKL", "s", budget, untouched=0.5) for budget in SHARES]
+    records += [record("CCSKL", "t", budget, untouched=0.5) for budget in SHARES]
+    records += [record("PCKMeans", "t", budget, untouched=0.9) for budget in MEAN[:3]]
+    results = results_of(records, [description("s"), description("t")])
+    assert tables.at_budget(results, "n/4")[tables.HINDSIGHT] == {"s": 0.5, "t": 0.9}
+    assert tables.HINDSIGHT not in tables.at_budget(results, "2n")
 
 
 def test_a_report_of_peers_alone_or_of_nothing_can_be_written():

@@ -48,14 +48,17 @@ def in_shares(results):
 
 
 def at_budget(results, budget):
-    """Return {method or mark: {set: score}} at n/10 ... 2n; hindsight chose over all budgets."""
-    scores = by_set(results, budget=budget, sets=in_shares(results))
+    """Return {method or mark: {set: score}} at n/10 ... 2n; hindsight chose over all budgets.
+
+    There is no hindsight where a method that it chose did not run.
+    """
+    sets = in_shares(results)
+    scores = by_set(results, budget=budget, sets=sets)
     shown = {name: rows for name, rows in scores.items() if name != OPEN}
-    for mark, best in hindsight(results, by_set(results)).items():
+    for mark, best in hindsight(results, by_set(results, sets=sets)).items():
         methods = {data: value.method for data, value in best.items()}
-        rows = {d: scores[m][d] for d, m in methods.items() if d in scores.get(m, ())}
-        if rows:
-            shown[mark] = rows
+        if all(data in scores.get(method, ()) for data, method in methods.items()):
+            shown[mark] = {data: scores[method][data] for data, method in methods.items()}
     return shown
 
 
