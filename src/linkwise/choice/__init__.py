@@ -3,8 +3,7 @@
 effort            how much is tried
 sample_models     the points to learn from, and the class models of them
 counting          the number of clusters
-starts            partitions to start from
-judging           candidates, judged by constraints that they did not use
+candidates        fits to the constraints, judged by constraints that they did not use
 combination       candidates combined by weight, and new points
 final_labels      labels of all points under all constraints
 explanation       what was chosen, in words

@@ -1,45 +1,68 @@
 """Candidates combined by weight, and new points placed by the combination.
 
-    (2)  w_c ~ exp(B m (l_c - max l)),   m constraints, l_c of Eq. (1) of ``judging``
+    (1)  w_c ~ exp(B m (l_c - max l) - a log(l_max / l)),   l_c of Eq. (1) of ``candidates``
+    (2)  g = sum_c w_c log p_c                              the candidates, pooled
+    (3)  f = co-EM of all learners from the labels of g     (``co_training``)
+    (4)  p ~ exp(log g + u log f + t y)                     y the labels of the start
 
-With B = 1, Eq. (2) would be the posterior of candidates that are independent witnesses. They are
-not, so B is less. With few constraints all candidates count about alike, with many the best one.
-Clusters are matched to those of the best candidate by the Hungarian method before soft labels are
-averaged.
+With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
+not, so B is less. The second term prefers large penalties l, the more the fewer the constraints; it
+is gone from FULL constraints on. Clusters are matched to those of the best candidate by the
+Hungarian method. (3) learns from all points, also those without constraints; u grows to 1 with FULL
+constraints. t falls with the number of constraints m like FADE / (FADE + m): where the models are in
+doubt, the start decides as long as little is known.
 
-Without constraints the partition that agrees most with all others, by the adjusted Rand index, is
-taken.
+Without constraints the partition that is believed most (``partitions``) is taken.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
-from linkwise.choice.judging import SCORED_ERROR, Candidate, judge_all
-from linkwise.choice.sample_models import place_points
-from linkwise.choice.starts import plain_start
-from linkwise.class_models import (
-    Smoother,
-    agreements,
-    log_probabilities,
-    plain_partitions,
-    predict_classes,
+from linkwise.choice.candidates import (
+    FEWEST,
+    PENALTIES,
+    SCORED_ERROR,
+    Problem,
+    fits,
+    judge_all,
+    rank_starts,
 )
-from linkwise.class_models.co_training import TOTAL
+from linkwise.choice.sample_models import place_points
+from linkwise.class_models import ERROR, co_em, log_probabilities, predict_classes
+from linkwise.class_models.pair_softmax import (
+    SURE,
+    class_probabilities,
+    feature_sets,
+    features,
+    start_weights,
+)
+from linkwise.class_models.partitions import believed, plain_partitions
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
+PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the constraints from which on it is 0
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates change no label, but slow predict down
-SURE = 0.95  # probability of a partition's own label when there are no constraints: nearly sure
+FADE = 20  # constraints that count as much as the start
+FLOOR = 1e-3  # probability: one candidate alone must not rule a class out
+ROUNDS = 3  # of co-EM
+CERTAIN = 0.95  # probability of a partition's own label when there are no constraints
 
 
 class Member(NamedTuple):
     """One candidate in the combination."""
 
     weight: float
-    order: np.ndarray  # its clusters in the order of the combination's
-    learner_weights: np.ndarray  # (v,)
+    features: object  # FeatureSet
+    W: np.ndarray  # (r, k), clusters in the order of the combination's
+
+
+class CoTrained(NamedTuple):
+    """The learners after co-EM."""
+
+    share: float  # u
+    weights: np.ndarray  # (v,)
     strengths: list
     labels: np.ndarray  # (n, k) soft labels that the learners were fitted to
 
@@ -48,20 +71,23 @@ class Combination(NamedTuple):
     """What was found on the sample."""
 
     members: list  # of Member, the candidates that count
+    co_trained: CoTrained | None
     soft: np.ndarray  # (n, k) labels by the features alone
     wrong: float  # share of wrong constraints
     score: float | None  # mean log-likelihood of constraints not used
     chance: float | None  # the same if only the share of must-links is known
-    candidates: list  # of Candidate, best first, those that were given up last
+    candidates: list  # of Candidate, best first; without constraints of (name, belief)
     weights: np.ndarray  # of the candidates
 
 
-def weights_of(candidates):
-    """Return w of Eq. (2), (c,), summing to 1; equal weights if nothing was held out."""
-    if any(one.held_out is None for one in candidates):
-        return np.full(len(candidates), 1 / len(candidates))
-    total = np.array([one.held_out.sum() for one in candidates])
-    w = np.exp(SHARPNESS * (total - total.max()))
+def weights_of(candidates, m):
+    """Return w of Eq. (1), (c,), summing to 1."""
+    if candidates[0].held_out is None:
+        return np.ones(1)
+    total = SHARPNESS * np.array([one.held_out.mean() for one in candidates]) * m
+    preference = PREFERENCE * max(0.0, 1 - m / FULL)
+    total += preference * np.log([one.penalty / PENALTIES[0] for one in candidates])
+    w = np.exp(total - total.max())
     w[w < LEAST_WEIGHT] = 0
     return w / w.sum()
 
@@ -71,68 +97,110 @@ def matching(q, reference):
     return linear_sum_assignment(reference.T @ q, maximize=True)[1]
 
 
-def average(parts, weights, orders):
-    """Return the weighted mean of soft labels, the columns of each put in its order."""
-    return sum(w * q[:, order] for q, w, order in zip(parts, weights, orders, strict=True))
-
-
 def chance_score(links):
     """Return the mean log-likelihood of constraints if only the share of must-links is known."""
     share = np.clip((links.sign > 0).mean(), SCORED_ERROR, 1 - SCORED_ERROR)
     return float(share * np.log(share) + (1 - share) * np.log(1 - share))
 
 
+def members_of(problem, candidates, weights):
+    """Return the Members: candidates of positive weight, fitted to all constraints, matched."""
+    found: list = []
+    reference = None
+    fitted: dict = {}
+    for one, weight in zip(candidates, weights, strict=True):
+        if weight == 0:
+            continue
+        key = one.number, one.start
+        if key not in fitted:
+            lightest = min(
+                other.penalty
+                for other, w in zip(candidates, weights, strict=True)
+                if w > 0 and (other.number, other.start) == key
+            )
+            path = [penalty for penalty in PENALTIES if penalty >= lightest]
+            fitted[key] = dict(zip(path, fits(problem, *key, problem.links, path), strict=True))
+        described, Z = problem.sets[one.number]
+        W = fitted[key][one.penalty]
+        q = class_probabilities(Z, W)
+        reference = q if reference is None else reference
+        found.append(Member(float(weight), described, W[:, matching(q, reference)]))
+    return found
+
+
+def pooled(members, feature_of):
+    """Return the logarithm of g of Eq. (2), (n, k); feature_of gives z of a FeatureSet."""
+    total = sum(
+        one.weight * np.log(class_probabilities(feature_of(one.features), one.W) + FLOOR)
+        for one in members
+    )
+    return log_softmax(total, axis=1)
+
+
+def _with_co_training(g, f, share):
+    """Return the logarithm of g and f together, Eq. (4), floored."""
+    return np.log(np.exp(g) + FLOOR) + share * np.log(softmax(f, axis=1) + FLOOR)
+
+
 def by_constraints(models, links, k, effort, *, budget, seed):
     """Return the Combination of candidates weighted by the constraints, at least one."""
-    kept, given_up = judge_all(models, links, k, effort, budget=budget, seed=seed)
-    weights = weights_of(kept)
-    parts = [softmax(one.state.evidence, axis=1) for one in kept]
-    orders = [matching(part, parts[0]) for part in parts]
-    members = [
-        Member(float(w), order, one.state.weights, one.state.strengths, one.state.labels)
-        for one, w, order in zip(kept, weights, orders, strict=True)
-        if w > 0
-    ]
-    judged = kept[0].held_out is not None
-    mixed = np.log(weights @ np.exp([one.held_out for one in kept])).mean() if judged else None
+    sets = feature_sets(models.learners)[: effort.sets]
+    partitions = [one for one in plain_partitions(models.views, models.learners, k, seed)
+                  if not one.fine]  # fmt: skip
+    ranked = rank_starts(partitions, believed(partitions, models.learners), k, links)
+    starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
+    problem = Problem(sets, ranked[:starts], k, links)
+    candidates = judge_all(problem, effort, budget=budget, seed=seed)
+    weights = weights_of(candidates, links.n_pairs)
+    best = int(np.argmax(weights))
+    order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
+    candidates, weights = [candidates[i] for i in order], weights[order]
+    members = members_of(problem, candidates, weights)
+    of = {id(described): Z for described, Z in sets}
+    evidence = pooled(members, lambda described: of[id(described)])
+    co_trained, wrong = None, ERROR
+    if links.n_pairs >= FEWEST:
+        labels = np.argmax(evidence, axis=1)
+        state = co_em(models.learners, labels, k, links, rounds=ROUNDS, error=ERROR)
+        share, wrong = min(1.0, links.n_pairs / FULL), state.error
+        co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
+        evidence = _with_co_training(evidence, state.evidence, share)
+    start = problem.starts[candidates[0].start].labels
+    evidence[np.arange(len(start)), start] += SURE * FADE / (FADE + links.n_pairs)
+    judged = candidates[0].held_out is not None
+    score = None
+    if judged:
+        score = float(np.log(weights @ np.exp([one.held_out for one in candidates])).mean())
     return Combination(
-        members=members,
-        soft=average(parts, weights, orders),
-        wrong=float(weights @ [one.state.error for one in kept]),
-        score=None if mixed is None else float(mixed),
-        chance=chance_score(links) if judged else None,
-        candidates=kept + given_up,
-        weights=np.concatenate((weights, np.zeros(len(given_up)))),
-    )
+        members, co_trained, softmax(evidence, axis=1), wrong, score,
+        chance_score(links) if judged else None, candidates, weights,
+    )  # fmt: skip
 
 
-def by_consensus(models, k, seed):
-    """Return the Combination of one: the plain partition that agrees most with the others."""
-    views, learners = models.views, models.learners
-    found = [one for one in plain_partitions(views, learners, k, seed) if not one.fine]
-    agreement = agreements(found)
-    ranked = np.argsort(-agreement, kind="stable")
+def by_belief(models, k, seed):
+    """Return the Combination of one: the plain partition that is believed most."""
+    found = [one for one in plain_partitions(models.views, models.learners, k, seed)
+             if not one.fine]  # fmt: skip
+    belief = believed(found, models.learners)
+    ranked = np.argsort(-belief, kind="stable")
     labels = found[ranked[0]].labels
-    soft = np.full((len(labels), k), (1 - SURE) / k)
-    soft[np.arange(len(labels)), labels] += SURE
-    strengths = [len(one.shrink) // 2 if isinstance(one, Smoother) else None for one in learners]
-    learner_weights = np.full(len(learners), TOTAL / len(learners))
-    member = Member(1.0, np.arange(k), learner_weights, strengths, soft.astype(np.float32))
+    soft = np.full((len(labels), k), (1 - CERTAIN) / k)
+    soft[np.arange(len(labels)), labels] += CERTAIN
+    described, Z = feature_sets(models.learners)[0]
     return Combination(
-        members=[member],
+        members=[Member(1.0, described, start_weights(Z, labels, k))],
+        co_trained=None,
         soft=soft,
         wrong=0.0,
         score=None,
         chance=None,
-        candidates=[
-            Candidate(plain_start(found[i]), agreement=float(agreement[i])) for i in ranked
-        ],
+        candidates=[(found[i].name, float(belief[i])) for i in ranked],
         weights=(np.arange(len(found)) == 0).astype(float),
     )
 
 
 def combine(models, links, k, effort, *, budget, seed):
-    """Return the Combination: by constraints, or by consensus if there are none.
+    """Return the Combination: by constraints, or by belief in partitions if there are none.
 
     Parameters
     ----------
@@ -145,18 +213,19 @@ def combine(models, links, k, effort, *, budget, seed):
     """
     if links:
         return by_constraints(models, links, k, effort, budget=budget, seed=seed)
-    return by_consensus(models, k, seed)
+    return by_belief(models, k, seed)
 
 
-def soft_labels(models, members, X):
+def soft_labels(models, members, co_trained, X):
     """Return soft labels (q, k) of new points X."""
     placed = place_points(models, X)
-    parts = []
-    for member in members:
-        evidence = np.zeros((X.shape[0], member.labels.shape[1]))
-        for v in np.flatnonzero(member.learner_weights > 0):
-            f = predict_classes(models.learners[v], member.strengths[v], member.labels, placed[v])
-            evidence += member.learner_weights[v] * log_probabilities(f)
-        parts.append(softmax(evidence, axis=1))
-    weights = [member.weight for member in members]
-    return average(parts, weights, [member.order for member in members]) / sum(weights)
+    evidence = pooled(members, lambda described: features(described, placed))
+    if co_trained is None:
+        return softmax(evidence, axis=1)
+    f = np.zeros(evidence.shape)
+    for v in np.flatnonzero(co_trained.weights > 0):
+        said = predict_classes(
+            models.learners[v], co_trained.strengths[v], co_trained.labels, placed[v]
+        )
+        f += co_trained.weights[v] * log_probabilities(said)
+    return softmax(_with_co_training(evidence, f, co_trained.share), axis=1)

@@ -1,24 +1,26 @@
 """The number of clusters, if it is open.
 
-With enough constraints, co-EM from the learnt similarity is run for several numbers, and the one
-is taken under which the constraints of other folds are most likely. With fewer constraints it is
-the number of k-means clusters of the largest mean silhouette. Numbers below what the constraints
-force are not tried.
+With enough constraints, candidates of the first feature set are judged for several numbers of
+clusters, and the number is taken under which held-out constraints are most likely. They start from
+cuts of one linkage of the islands (``partitions``), which gives the clusters for every number. With
+fewer constraints it is the number of k-means clusters of the largest mean silhouette. Numbers below
+what the constraints force are not tried.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.choice.judging import deal, judge
-from linkwise.choice.starts import similarity_start
-from linkwise.class_models import mean_silhouettes, plain_partitions
+from linkwise.choice.candidates import Problem, deal, judge, rank_starts
+from linkwise.class_models import mean_silhouettes
+from linkwise.class_models.learners import among
+from linkwise.class_models.pair_softmax import feature_sets
+from linkwise.class_models.partitions import Partition, cut, linkage_of, view_k_means
 
 MOST_CLUSTERS = 40  # when the number is open: beyond, the search takes long and errs often
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third, up to the most
 STALE = 3  # numbers in a row that are no better end the search
 ENOUGH = 20  # constraints: with fewer, scores of held-out ones are mostly noise
-ROUNDS = 2  # of co-EM for each number: they are compared, not kept
 
 
 class Count(NamedTuple):
@@ -39,20 +41,34 @@ def forced(links, most):
     return k
 
 
+def starts_for(models, linkages, k, seed):
+    """Return partitions into k clusters that are quick to make."""
+    found = [
+        Partition(f"linkage {number}", cut(*linkage, k))
+        for number, linkage in enumerate(linkages)
+        if len(linkage.order) >= k
+    ]
+    view = models.views[-1]
+    return found or [Partition("k-means", view_k_means(view, k, np.random.default_rng([seed, k])))]
+
+
 def held_out_scores(models, links, *, least, most, folds, seed):
     """Return {k: mean log p of the constraints} for the numbers of clusters that were tried."""
     found: dict = {}
-    fold = deal(links, folds, seed)
+    sets = feature_sets(models.learners)[:1]
+    linkages = [
+        linkage_of(island, np.random.default_rng([seed, island.view]))
+        for island in among(models.learners, "island")
+    ]
+    fold = deal(links.n_pairs, folds, seed)
 
     def score(k):
         if k not in found:
-            partitions = plain_partitions(models.views, models.learners, k, seed)
-            start = similarity_start(partitions, models.learners, k, seed)
-            held_out = np.empty(len(fold))
-            for number in range(folds):
-                held = fold == number
-                held_out[held] = judge(start, models.learners, k, links, held, rounds=ROUNDS)
-            found[k] = float(held_out.mean())
+            partitions = starts_for(models, linkages, k, seed)
+            ranked = rank_starts(partitions, np.ones(len(partitions)), k, links)
+            problem = Problem(sets, ranked[:1], k, links)
+            held = [judge(problem, 0, 0, links, fold == number) for number in range(folds)]
+            found[k] = float(np.hstack(held).mean(axis=1).max())
         return found[k]
 
     tried = sorted({min(max(k, least), most) for k in GRID})

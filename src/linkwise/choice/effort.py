@@ -8,31 +8,41 @@ class Effort(NamedTuple):
 
     views: tuple  # kinds
     learners: tuple  # kinds
-    softmax: int  # starts by pair_softmax
-    classical: int  # slow constrained methods of the library; with 0 there is no CCSKL either
-    many: int  # of these for many points
-    seen: int  # views that the slow methods get
-    rows: int  # points to learn from, at most
-    rounds: int  # of co-EM
+    sets: int  # feature sets, the first of pair_softmax.SETS
+    starts: int  # partitions that candidates start from
     folds: int  # of the constraints
-    judged: int  # candidates that all folds judge; twice as many for few points
+    judged: int  # pairs of a feature set and a start that all folds judge
+    rows: int  # points to learn from, at most
 
 
 # Each level trades quality against time. What a level includes was chosen on the development sets
-# of the quality benchmark; "fast" takes about a second for some hundred points.
+# of the quality benchmark.
 EFFORTS = {
     "fast": Effort(
-        views=("given", "scaled"), learners=("graph", "near"), softmax=1, classical=0, many=0,
-        seen=0, rows=2_000, rounds=2, folds=2, judged=3,
+        views=("given", "scaled"), learners=("graph", "near", "island"), sets=1, starts=2, folds=2,
+        judged=2, rows=20_000,
     ),
     "balanced": Effort(
         views=("given", "scaled", "ranked", "directions"),
-        learners=("graph", "near", "wide", "linear", "full", "tied"), softmax=3, classical=4,
-        many=1, seen=1, rows=3_000, rounds=3, folds=3, judged=5,
+        learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=2,
+        folds=3, judged=6, rows=100_000,
     ),
     "thorough": Effort(
         views=("given", "scaled", "ranged", "ranked", "directions"),
-        learners=("graph", "near", "wide", "linear", "full", "tied"), softmax=6, classical=6,
-        many=6, seen=2, rows=5_000, rounds=4, folds=5, judged=20,
+        learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=4,
+        folds=5, judged=12, rows=200_000,
     ),
 }  # fmt: skip
+MANY = 20_000  # points: beyond, the models below are enough, and the others take long
+MANY_VIEWS = ("given", "scaled")
+MANY_LEARNERS = ("graph", "near", "island")
+
+
+def for_points(effort, n):
+    """Return an Effort with what n points allow."""
+    if n <= MANY:
+        return effort
+    return effort._replace(
+        views=tuple(kind for kind in effort.views if kind in MANY_VIEWS),
+        learners=tuple(kind for kind in effort.learners if kind in MANY_LEARNERS),
+    )

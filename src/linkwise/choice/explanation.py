@@ -2,45 +2,35 @@
 
 import numpy as np
 
+from linkwise.choice.candidates import Candidate
+
 SHOWN = 0.01  # least weight of a candidate in the text
 
 
-def fit_call(method, points="X", *, by_id):
+def fit_call(method, *, by_id):
     """Return the Python expression that fits a method; X, links and ids are the user's.
 
     >>> fit_call("CCSKL(n_clusters=3)", by_id=True)
     'CCSKL(n_clusters=3).fit(X, constraints=links, sample_id=ids)'
     """
-    return f"{method}.fit({points}, constraints=links{', sample_id=ids' if by_id else ''})"
+    return f"{method}.fit(X, constraints=links{', sample_id=ids' if by_id else ''})"
 
 
-def expression_of(candidate, *, by_id):
-    """Return what a user would write for the start of a candidate, "" if there is nothing."""
-    start = candidate.start
-    return fit_call(start.method, start.points, by_id=by_id) if start.method else ""
-
-
-def report(combination, *, by_id):
+def report(combination):
     """Return one dict for each candidate, best first."""
     rows = []
     for one, weight in zip(combination.candidates, combination.weights, strict=True):
-        row = {"candidate": one.start.name, "weight": float(weight)}
-        if one.agreement is not None:
-            rows.append(row | {"agreement": one.agreement})
+        if not isinstance(one, Candidate):
+            name, belief = one
+            rows.append({"candidate": name, "weight": float(weight), "belief": belief})
             continue
+        row = {"candidate": one.name, "weight": float(weight), "seconds": one.seconds}
         if one.held_out is not None:
             row["score"] = float(one.held_out.mean())
             row["error"] = float(one.held_out.std() / np.sqrt(len(one.held_out)))
             row["answers"] = len(one.held_out)
-        row |= {"seconds": one.seconds, "expression": expression_of(one, by_id=by_id)}
         rows.append(row)
     return rows
-
-
-def best_method(combination, *, by_id):
-    """Return the expression of the best candidate that is a method of the library, or ""."""
-    kept = (one for one in combination.candidates if one.state is not None)
-    return next((text for text in (expression_of(one, by_id=by_id) for one in kept) if text), "")
 
 
 def _clusters(model):
@@ -51,10 +41,13 @@ def _clusters(model):
 
 def _evidence(model):
     first = model.report_[0]
-    if "agreement" in first:
-        return f"No constraints: {first['candidate']}, which agrees most with the other partitions."
+    if "belief" in first:
+        return (
+            f"No constraints: {first['candidate']}, the partition that agrees most with the others "
+            "and with the neighbour graphs."
+        )
     if model.score_ is None:
-        return "Too few constraints to judge by: all candidates count alike."
+        return "Too few constraints to judge by: they correct the partition that the data suggest."
     return (
         f"Held-out constraints have mean log-likelihood {model.score_:.3f}, by chance "
         f"{model.chance_:.3f}; about {model.wrong_:.0%} of the constraints seem wrong."
@@ -83,17 +76,14 @@ def own_expression(model):
     )
 
 
-def explanation(model, best, *, by_id):
+def explanation(model, *, by_id):
     """Return in words what a fitted LinkClustering chose and why.
 
     Parameters
     ----------
     model : LinkClustering, fitted
-    best : str, the expression of the best single method, or ""
     by_id : bool, whether the constraints name ids
     """
     lines = [*_clusters(model), _evidence(model), *_candidates(model)]
     lines.append(f"Again: {fit_call(own_expression(model), by_id=by_id)}")
-    if best:
-        lines.append(f"The best single method among them: {best}")
     return "\n".join(lines)

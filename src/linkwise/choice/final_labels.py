@@ -34,7 +34,8 @@ def soft_labels_of_all(X, models, combination):
     soft[models.rows] = combination.soft
     rest = np.setdiff1d(np.arange(n), models.rows, assume_unique=True)
     for part in row_blocks(len(rest), max(X.shape[1], COLUMNS)):
-        soft[rest[part]] = soft_labels(models, combination.members, X[rest[part]])
+        found = soft_labels(models, combination.members, combination.co_trained, X[rest[part]])
+        soft[rest[part]] = found
     return soft
 
 

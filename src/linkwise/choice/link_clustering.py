@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._check import CheckedConstraints, check_constraints, check_n_clusters
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
 from linkwise.blocks.executors import one_thread
+from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import Count, choose_count
 from linkwise.choice.effort import EFFORTS, Effort
-from linkwise.choice.explanation import best_method, explanation, report
+from linkwise.choice.explanation import explanation, report
 from linkwise.choice.final_labels import LIKELY, FinalLabels, settle, soft_labels_of_all
-from linkwise.choice.judging import SCORED_ERROR
 from linkwise.choice.sample_models import SampleModels, fit_models, sample_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
@@ -27,11 +27,12 @@ from linkwise.exceptions import ConvergenceWarning, warn
 class LinkClustering(InductiveClusterer):
     """Constrained clustering without a choice of method: the data and the constraints choose.
 
-    Several preparations of the features, neighbour graphs, kernels and class models are tried
-    from many starts: plain partitions, a similarity learnt from the constraints, and the
-    constrained methods of this library. Each candidate counts as much as it predicts constraints
-    that it has not used, and the soft labels are averaged. Without constraints the partition that
-    agrees most with the others is taken, and `explain` says so.
+    Without constraints, several partitions are made (k-means, spectral clustering, and clusters of
+    a layout of the neighbour graph, in several preparations of the features), and the one that the
+    others and the graphs support most is taken. Constraints then correct it: class probabilities
+    are fitted to them from these partitions on, with several sets of features. Few constraints move
+    the clusters a little, many a lot. Each fit counts as much as it predicts constraints that it
+    has not used. `explain` says what was chosen.
 
     Constraints may be wrong: their share is estimated, and ``suspects_`` ranks them.
 
@@ -76,10 +77,10 @@ class LinkClustering(InductiveClusterer):
     Landmarks and folds are drawn by row number: another order of the rows, or of the constraints,
     may give slightly other clusters.
 
-    Beyond some thousand points (2,000, 3,000 or 5,000 by effort) the models are learnt from a
-    sample. It includes the constrained points first. The models place all other points, and all
-    constraints count in the end. Memory grows like n_samples times n_clusters, and like the sample
-    times some hundred.
+    Beyond 20,000, 100,000 or 200,000 points (by effort) the models are learnt from a sample, which
+    keeps as many whole constraints as fit. The models place all other points, and all constraints
+    count in the end. Memory grows like n_samples times n_clusters, and like the points that are
+    learnt from times some thousand numbers.
 
     Examples
     --------
@@ -182,13 +183,13 @@ class LinkClustering(InductiveClusterer):
     def _store(
         self, models: SampleModels, count: Count, found: Combination, final: FinalLabels
     ) -> None:
-        by_id = self._sample_id is not None
-        self._models = models
-        self._members = [one._replace(order=one.order[final.clusters]) for one in found.members]
+        self._models, kept = models, final.clusters
+        self._members = [one._replace(W=one.W[:, kept]) for one in found.members]
+        trained = found.co_trained
+        self._co_trained = trained and trained._replace(labels=trained.labels[:, kept])
         self.n_clusters_, self.runner_up_ = len(final.clusters), count.runner_up
         self.wrong_, self.score_, self.chance_ = found.wrong, found.score, found.chance
-        self.report_ = report(found, by_id=by_id)
-        self._best_method = best_method(found, by_id=by_id)
+        self.report_ = report(found)
         self.probabilities_, self.suspicion_ = final.probabilities, final.suspicion
         clusters = final.labels.max() + 1
         if clusters < self.n_clusters_:
@@ -211,7 +212,10 @@ class LinkClustering(InductiveClusterer):
         return [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
 
     def _assign(self, X: Matrix) -> Integers:
-        return np.argmax(soft_labels(self._models, self._members, X), axis=1)
+        return np.argmax(self._soft_labels(X), axis=1)
+
+    def _soft_labels(self, X: Matrix) -> Floats:
+        return soft_labels(self._models, self._members, self._co_trained, X)
 
     def predict_proba(self, X: Points) -> Floats:
         """Return the probability of every cluster for every point, (n_samples, n_clusters_).
@@ -226,7 +230,7 @@ class LinkClustering(InductiveClusterer):
         for start in range(0, len(new), self._block()):
             rows = new[start : start + self._block()]
             block = points[rows].astype(self._fit_X.dtype, copy=False)
-            out[rows] = soft_labels(self._models, self._members, block)
+            out[rows] = self._soft_labels(block)
         return out
 
     def __sklearn_tags__(self) -> Any:
@@ -249,4 +253,4 @@ class LinkClustering(InductiveClusterer):
         ``X``, ``links`` and ``ids`` in them are the points, the constraints and the sample_id.
         """
         check_is_fitted(self)
-        return explanation(self, self._best_method, by_id=self._sample_id is not None)
+        return explanation(self, by_id=self._sample_id is not None)

@@ -2,12 +2,11 @@
 
 views          the features prepared in several ways
 learners       models of the classes in a view, which also place new points
-partitions     partitions without constraints: k-means and spectral clustering in every view
+partitions     partitions without constraints, and which one to believe
 silhouettes    the number of clusters that the features alone suggest
 beliefs        probabilities of labels given the constraints, by belief propagation
 co_training    learners and constraints in turn (co-EM)
-pair_softmax   class probabilities fitted to the constraints alone
-similarity     a similarity of points learnt from the constraints
+pair_softmax   class probabilities fitted to the constraints, from a partition on
 
 `LinkClustering` and the questions of `linkwise.query` are both built from these. Constraints are
 `Constraints` on row numbers (``links``) throughout.
@@ -18,6 +17,7 @@ from linkwise.class_models.co_training import ERROR, State, co_em, log_probabili
 from linkwise.class_models.learners import (
     Gaussian,
     GraphPlace,
+    IslandPlace,
     RidgePlace,
     Smoother,
     coordinates,
@@ -25,6 +25,7 @@ from linkwise.class_models.learners import (
     make_learners,
     predict_classes,
 )
+from linkwise.class_models.pair_softmax import FeatureSet
 from linkwise.class_models.partitions import Partition, agreements, plain_partitions
 from linkwise.class_models.silhouettes import mean_silhouettes
 from linkwise.class_models.views import View, make_views, prepare
@@ -32,8 +33,10 @@ from linkwise.class_models.views import View, make_views, prepare
 __all__ = [
     "ERROR",
     "Beliefs",
+    "FeatureSet",
     "Gaussian",
     "GraphPlace",
+    "IslandPlace",
     "Partition",
     "RidgePlace",
     "Smoother",

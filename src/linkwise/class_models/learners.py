@@ -11,6 +11,7 @@ Eq. (2) is exact. The strength of c is chosen on a grid: the one that predicts q
     near     a Gaussian kernel on landmarks; width: three times the distance to the 7th neighbour
     wide     the same; width: the median distance
     linear   the columns
+    island   near, in a layout of the graph (``embedding.manifold``), where clusters are islands
 
 A Gaussian model has a mean for each class, and either a covariance for each class, shrunk towards
 the common one ("full"), or the common covariance ("tied"). It is fitted to two thirds of the points
@@ -26,6 +27,9 @@ from scipy.linalg import eigh, solve_triangular
 from scipy.special import softmax
 from sklearn.metrics.pairwise import euclidean_distances
 
+from linkwise.blocks import run_blocks
+from linkwise.embedding.manifold import layout
+from linkwise.embedding.manifold import place as place_in_layout
 from linkwise.embedding.spectral import Basis, extend, spectral_basis
 from linkwise.graph.affinity import NeighbourAffinity
 
@@ -36,6 +40,8 @@ NEAR = 3.0  # times the distance to the 7th neighbour; chosen on the development
 GRAPH_GRID = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # from hardly any to heavy smoothing
 RIDGE_GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # for features of about unit size
 HIGHEST = 0.95  # leverage; above, Eq. (2) divides by almost nothing and magnifies rounding
+ISLAND_DIMENSIONS = 8  # two tore islands of pendigits apart; four and eight gave the same
+MANY, MANY_LANDMARKS = 20_000, 600  # rows; more constraints can tell more details apart
 DIRECTIONS = 30  # of the Gaussian models: a covariance of more needs more points than a class has
 FOLDS = 3  # two thirds of the points are enough for a covariance, and three fits are cheap
 SHRINKAGE = 2.0  # pseudo-points of the common covariance a dimension, for classes of few points
@@ -60,6 +66,15 @@ class RidgePlace(NamedTuple):
     map: np.ndarray  # (p, r - 1)
 
 
+class IslandPlace(NamedTuple):
+    """How an island smoother places new points: in the layout of the graph, then as RidgePlace."""
+
+    graph: NeighbourAffinity
+    Y: np.ndarray  # (n, ISLAND_DIMENSIONS), the layout
+    degree: float  # median degree of the graph
+    ridge: RidgePlace
+
+
 class Smoother(NamedTuple):
     """Ridge regression in an orthonormal basis, Eq. (1)."""
 
@@ -68,7 +83,7 @@ class Smoother(NamedTuple):
     U: np.ndarray  # (n, r) float32
     shrink: np.ndarray  # (g, r), c of each strength
     leverage: np.ndarray  # (n, g), h
-    place: GraphPlace | RidgePlace
+    place: GraphPlace | RidgePlace | IslandPlace
 
 
 class Gaussian(NamedTuple):
@@ -122,9 +137,9 @@ def _ridge(name, view, F, place):
 
 def kernel_smoother(Y, view, rng, *, wide):
     """Return ridge regression with a Gaussian kernel on landmarks among the points Y."""
-    rows = np.arange(len(Y))
-    if len(Y) > LANDMARKS:
-        rows = np.sort(rng.choice(len(Y), LANDMARKS, replace=False))
+    rows, most = np.arange(len(Y)), LANDMARKS if len(Y) <= MANY else MANY_LANDMARKS
+    if len(Y) > most:
+        rows = np.sort(rng.choice(len(Y), most, replace=False))
     D = euclidean_distances(Y, Y[rows], squared=True)
     if wide:
         width = np.median(D)
@@ -135,9 +150,18 @@ def kernel_smoother(Y, view, rng, *, wide):
     K = np.exp(D / -width)
     e, V = eigh(K[rows].astype(np.float64))
     kept = e > 1e-6 * e[-1]
-    half = V[:, kept] / np.sqrt(e[kept])  # inner products of K half approximate the kernel
+    half = (V[:, kept] / np.sqrt(e[kept])).astype(K.dtype)  # K half has the kernel as products
     place = RidgePlace(Y[rows], width, half, _NONE, _NONE)
     return _ridge("wide" if wide else "near", view, K @ half, place)
+
+
+def island_smoother(graph, rng):
+    """Return the smoother with a near kernel in a layout of a graph smoother's graph."""
+    affinity = graph.place.graph
+    Y = layout(affinity.W, ISLAND_DIMENSIONS, rng, order=affinity.order)
+    found = kernel_smoother(Y, graph.view, rng, wide=False)
+    degree = float(np.median(affinity.W.sum(axis=1)))
+    return found._replace(name="island", place=IslandPlace(affinity, Y, degree, found.place))
 
 
 def linear_smoother(Y, view):
@@ -162,20 +186,26 @@ def make_learners(views, kinds, seed):
     Parameters
     ----------
     views : list of View
-    kinds : some of "graph", "near", "wide", "linear", "full" and "tied"
+    kinds : some of "graph", "island" (with "graph"), "near", "wide", "linear", "full" and "tied"
     seed : int
     """
-    learners: list = []
-    for number, view in enumerate(views):
-        rng = np.random.default_rng([seed, number])
+
+    def in_view(number):
+        X, rng = views[number].X, np.random.default_rng([seed, number])
+        found = []
         if "graph" in kinds:
-            learners.append(graph_smoother(view.X, number, rng))
+            found.append(graph_smoother(X, number, rng))
         if "near" in kinds:
-            learners.append(kernel_smoother(view.X, number, rng, wide=False))
+            found.append(kernel_smoother(X, number, rng, wide=False))
         if "wide" in kinds:
-            learners.append(kernel_smoother(view.X, number, rng, wide=True))
+            found.append(kernel_smoother(X, number, rng, wide=True))
         if "linear" in kinds:
-            learners.append(linear_smoother(view.X, number))
+            found.append(linear_smoother(X, number))
+        if "island" in kinds:
+            found.append(island_smoother(found[0], rng))
+        return found
+
+    learners = [one for found in run_blocks(in_view, range(len(views))) for one in found]
     scaled = max(i for i, view in enumerate(views) if view.name in ("given", "scaled"))
     for kind in ("full", "tied"):
         if kind in kinds:
@@ -183,9 +213,14 @@ def make_learners(views, kinds, seed):
     return learners
 
 
+def among(learners, kind):
+    """Return the learners of a kind."""
+    return [one for one in learners if one.name == kind]
+
+
 def graphs_among(learners):
     """Return the smoothers on neighbour graphs."""
-    return [one for one in learners if one.name == "graph"]
+    return among(learners, "graph")
 
 
 def without_own(smoother, q, strength):
@@ -243,6 +278,10 @@ def coordinates(learner, Y):
     where = learner.place
     if isinstance(where, GraphPlace):
         return extend(where.basis, *where.graph.rows(Y))
+    if isinstance(where, IslandPlace):
+        P, _ = where.graph.rows(Y)
+        Y = place_in_layout(where.Y, P, where.degree, np.random.default_rng(0))
+        where = where.ridge
     C = (_features(where, Y) - where.centre) @ where.map
     return np.column_stack((np.full(len(Y), len(learner.U) ** -0.5), C))
 

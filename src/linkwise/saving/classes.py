@@ -7,9 +7,17 @@ from scipy import sparse
 
 from linkwise import choice, estimators
 from linkwise.blocks.rows import LazyRows
-from linkwise.choice.combination import Member
+from linkwise.choice.combination import CoTrained, Member
 from linkwise.choice.sample_models import SampleModels
-from linkwise.class_models import Gaussian, GraphPlace, RidgePlace, Smoother, View
+from linkwise.class_models import (
+    FeatureSet,
+    Gaussian,
+    GraphPlace,
+    IslandPlace,
+    RidgePlace,
+    Smoother,
+    View,
+)
 from linkwise.constraints import Closure, Constraints, Pair
 from linkwise.embedding.anchored import AnchoredBasis, AnchoredVectors
 from linkwise.embedding.spectral import Basis
@@ -37,7 +45,7 @@ SPARSE = {
 TUPLES = (
     Pair, Closure, Basis, AnchoredBasis, AnchorPlan, Touched, Links, Joint, Apart, Propagated,
     EdgePosterior, Quadratic, Gaussians, View, GraphPlace, RidgePlace, Smoother, Gaussian, Member,
-    SampleModels,
+    SampleModels, IslandPlace, FeatureSet, CoTrained,
 )  # fmt: skip
 ESTIMATORS = tuple(getattr(room, name) for room in (estimators, choice) for name in room.__all__)
 ADDED_PARAMETERS = {"on_unknown": "raise"}  # what files of older versions lack, and its default
@@ -83,18 +91,13 @@ def check_names(kind, names):
 
 
 def present(kind, parts):
-    """Return the attributes of an object as this version has them, whatever version wrote them."""
-    if kind is not choice.LinkClustering or "_names" not in parts:
-        return parts
-    names = parts["_names"]  # format 1: the order of the clusters, which members now carry
-    gone = {"_rows", "_views", "_learners", "_soft", "_names", "_suspicion", "_expression"}
-    kept = {name: part for name, part in parts.items() if name not in gone | {"suspects_"}}
-    return kept | {
-        "_models": SampleModels(parts["_rows"], parts["_views"], parts["_learners"]),
-        "_members": [one._replace(order=one.order[names]) for one in parts["_members"]],
-        "suspicion_": parts["_suspicion"],
-        "_best_method": parts["_expression"],
-    }
+    """Return the attributes of an object; refuse what only an older version understands."""
+    if kind is choice.LinkClustering and "labels_" in parts and "_co_trained" not in parts:
+        raise ValueError(
+            "it is a LinkClustering fitted by an older version of linkwise, whose models this "
+            "version does not have; fit it again"
+        )
+    return parts
 
 
 def trusted(value):

@@ -1,0 +1,156 @@
+"""Candidates, judged by constraints that they did not use.
+
+A candidate is a fit of ``pair_softmax``: a feature set, a partition to start from, and a penalty.
+Its score is the mean log-likelihood of the constraints of one fold in a fit to the other folds:
+
+    (1)  l_c = mean over constraints of log p(constraint | constraints of the other folds)
+
+All pairs of a feature set and a start are judged by the first fold. The best ones are judged by
+all folds. A fit costs O(constraints), not O(points), and at most JUDGES constraints judge; what
+counts in the end is fitted to all of them.
+
+    (2)  rank of a start = log p(constraints | the start) + PRIOR * belief,   belief in 0..1
+
+so that few constraints do not lead away from the partition that the data suggest.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwise.blocks.progress import Progress
+from linkwise.class_models import ERROR, trust
+from linkwise.class_models.beliefs import log_likelihood
+from linkwise.class_models.pair_softmax import (
+    class_probabilities,
+    fit_pairs,
+    refine,
+    start_weights,
+)
+
+PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
+FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
+JUDGES = 3000  # constraints that judge; the standard error of Eq. (1) is below .01 then
+FEWEST_TRIED = 2  # within any budget of seconds: one alone would not be a choice
+FIRST_FOLD = 0.5  # share of the budget for the first fold; the rest is for the best candidates
+PRIOR = 30.0  # log-likelihood that a start which is not believed at all must make up for
+SCORED_ERROR = 0.02  # least share of wrong constraints assumed when scoring: one wrong constraint
+#                      must not outweigh all others
+
+
+class Problem(NamedTuple):
+    """What candidates are made of."""
+
+    sets: list  # of (FeatureSet, z (n, r))
+    starts: list  # of Partition, the most likely first
+    k: int
+    links: object  # Constraints on row numbers
+
+
+class Candidate(NamedTuple):
+    """A fit of pair_softmax, and its score."""
+
+    name: str
+    number: int  # of the feature set
+    start: int  # number of the start
+    penalty: float
+    held_out: np.ndarray | None = None  # log p of constraints not used, Eq. (1)
+    seconds: float = 0.0
+
+
+def rank_starts(partitions, belief, k, links):
+    """Return partitions by Eq. (2), the best first."""
+    prior = PRIOR * belief / max(float(belief.max()), 1e-12)
+    likely = [trust(one.labels, k, links, ERROR)[1] if links else 0.0 for one in partitions]
+    order = np.argsort(-(prior + np.array(likely)), kind="stable")
+    return [partitions[i] for i in order]
+
+
+def deal(m, folds, seed):
+    """Return the fold of every constraint, (m,) of 0..folds - 1."""
+    return np.random.default_rng(seed).permutation(m) % folds
+
+
+def fits(problem, number, start, links, penalties=PENALTIES):
+    """Return W (r, k) for every penalty, of a feature set from a start."""
+    Z = problem.sets[number][1]
+    W_0 = start_weights(Z, problem.starts[start].labels, problem.k)
+    z, links = Z[links.ids], links.resolve(links.ids)
+    W, found = W_0, []
+    for penalty in penalties:
+        W = fit_pairs(z, links, W, W_0, error=ERROR, penalty=penalty)
+        found.append(refine(z, links, W, W_0, error=ERROR, penalty=penalty))
+    return found
+
+
+def judge(problem, number, start, links, held):
+    """Return log p of the constraints ``held`` (m,) bool in fits to the others, (penalties, h)."""
+    Z = problem.sets[number][1]
+    a, b = links.ends[held].T
+    scores = []
+    for W in fits(problem, number, start, links.select(~held)):
+        same = np.einsum("ij,ij->i", class_probabilities(Z[a], W), class_probabilities(Z[b], W))
+        scores.append(log_likelihood(same, links.sign[held], SCORED_ERROR))
+    return np.array(scores)
+
+
+def _named(problem, number, start, penalty):
+    return f"{problem.sets[number][0].name}, {penalty:g}, from {problem.starts[start].name}"
+
+
+def judge_all(problem, effort, *, budget, seed):
+    """Return the Candidates, the best first.
+
+    Parameters
+    ----------
+    problem : Problem
+    effort : Effort
+    budget : float, seconds
+    seed : int
+    """
+    links = problem.links
+    if links.n_pairs < FEWEST:
+        penalty = PENALTIES[0]
+        return [Candidate(_named(problem, 0, 0, penalty), 0, 0, penalty)]
+    if links.n_pairs > JUDGES:
+        rng = np.random.default_rng([seed, 1])
+        links = links.select(np.sort(rng.choice(links.n_pairs, JUDGES, replace=False)))
+    fold = deal(links.n_pairs, effort.folds, seed)
+    began = time.perf_counter()
+    tried = _by_first_fold(problem, links, fold, deadline=began + FIRST_FOLD * budget)
+    found = []
+    deadline = began + budget
+    with Progress("LinkClustering", min(effort.judged, len(tried)), unit="best candidates") as line:
+        for first, (number, start), seconds in tried[: effort.judged]:
+            before = time.perf_counter()
+            if len(found) >= FEWEST_TRIED and before > deadline:
+                break
+            held_out = np.empty((len(PENALTIES), len(fold)))
+            held_out[:, fold == 0] = first
+            for other in range(1, fold.max() + 1):
+                held = fold == other
+                held_out[:, held] = judge(problem, number, start, links, held)
+            seconds += time.perf_counter() - before
+            found += [
+                Candidate(_named(problem, number, start, penalty), number, start, penalty, scores,
+                          seconds / len(PENALTIES))
+                for penalty, scores in zip(PENALTIES, held_out, strict=True)
+            ]  # fmt: skip
+            line.advance()
+    return sorted(found, key=lambda one: -one.held_out.mean())
+
+
+def _by_first_fold(problem, links, fold, *, deadline):
+    """Return [(scores, (feature set, start), seconds)] by the first fold, the best first."""
+    pairs = [(v, s) for s in range(len(problem.starts)) for v in range(len(problem.sets))]
+    tried: list = []
+    with Progress("LinkClustering", len(pairs), unit="candidates") as line:
+        for pair in pairs:
+            before = time.perf_counter()
+            if len(tried) >= FEWEST_TRIED and before > deadline:
+                break
+            scores = judge(problem, *pair, links, fold == 0)
+            tried.append((scores, pair, time.perf_counter() - before))
+            line.advance()
+    return sorted(tried, key=lambda each: -each[0].mean(axis=1).max())
