@@ -10,17 +10,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import softmax
-from sklearn import preprocessing
 from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import linkwise
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
+from linkwise.choice.candidates import Candidate, rank_starts
 from linkwise.choice.combination import matching, weights_of
 from linkwise.choice.counting import forced
-from linkwise.choice.judging import Candidate
-from linkwise.choice.starts import Start
 from linkwise.class_models import (
     coordinates,
     make_learners,
@@ -41,8 +38,8 @@ from linkwise.class_models.learners import (
     linear_smoother,
     without_own,
 )
+from linkwise.class_models.partitions import Partition, believed, cut, merges, plain_partitions
 from linkwise.class_models.silhouettes import principal
-from linkwise.class_models.similarity import fit_logistic, learn_weights, spectral_of_kernel
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.partition.hard import assign
 
@@ -187,30 +184,16 @@ def test_the_weights_of_a_pool_find_the_learner_that_knows(rng):
     assert a[1] > 5 * a[0]
 
 
-def test_the_similarity_that_answers_confirm_gets_the_weight(rng):
-    y, noise = rng.integers(3, size=120), rng.integers(3, size=120)
-    maps = [np.eye(3)[noise], np.eye(3)[y]]
-    pairs = distinct(rng.integers(120, size=(80, 2)))
-    links = links_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
-    w = learn_weights(maps, links)
-    assert w[1] > 5 * w[0]
-    assert adjusted_rand_index(spectral_of_kernel(maps, w, 3, rng), y) == 1
-    s = np.zeros((4, 1))
-    assert_allclose(
-        fit_logistic(s, np.array([1, -1, -1, -1]), np.ones(4), 1.0)[1], np.log(1 / 3), atol=1e-3
-    )
-
-
 def test_a_softmax_of_pairs_reaches_a_minimum(rng, monkeypatch):
-    Z, W = rng.normal(size=(30, 4)), rng.normal(size=(4, 3))
+    Z, W, W_0 = rng.normal(size=(30, 4)), *rng.normal(size=(2, 4, 3))
     links = links_of(rng.permutation(30).reshape(-1, 2), rng.choice([-1, 1], 15))
     monkeypatch.setattr(pair_softmax, "STEPS", 1000)
-    W = pair_softmax.fit(Z, W, links, 0.1, 0.5)
+    W = pair_softmax.fit_pairs(Z, links, W, W_0, error=0.1, penalty=0.5)
 
     def loss(W):
         p = softmax(Z @ W, axis=1)
         same = np.einsum("ij,ij->i", *p[links.ends.T])
-        return -log_likelihood(same, links.sign, 0.1).sum() + 0.25 * np.sum(W**2)
+        return -log_likelihood(same, links.sign, 0.1).sum() + 0.25 * np.sum((W - W_0) ** 2)
 
     for _ in range(20):
         assert loss(W) <= loss(W + 1e-3 * rng.normal(size=W.shape))
@@ -224,9 +207,9 @@ def test_a_softmax_of_pairs_finds_classes_that_no_partition_shows(rng):
     pairs = distinct(pairs)
     links = links_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
     seen = make_views(X)
-    Z = pair_softmax.features(make_learners(seen, ("near",), 0), ("near",))
-    start = rng.integers(5, size=600)
-    W = pair_softmax.fit(Z, pair_softmax.logits_of(Z, start, 5), links, 0.02, 1.0)
+    _, Z = pair_softmax.feature_set(make_learners(seen, ("near",), 0), ("near",))
+    W_0 = pair_softmax.start_weights(Z, rng.integers(5, size=600), 5)
+    W = pair_softmax.fit_pairs(Z, links, W_0, W_0, error=0.02, penalty=1.0)
     assert adjusted_rand_index(y, np.argmax(Z @ W, axis=1)) > 0.6
 
 
@@ -235,7 +218,9 @@ def test_heavy_answers_bind_a_softmax_of_pairs(rng):
     pairs, sign = [[0, 1], [1, 2], [0, 2]], [1, 1, -1]
     for heavy in range(3):
         links = links_of(pairs, sign, np.where(np.arange(3) == heavy, 3.0, 0.2))
-        p = softmax(Z @ pair_softmax.fit(Z, rng.normal(size=(3, 2)), links, 0.1, 1e-3), axis=1)
+        W = rng.normal(size=(3, 2))
+        W = pair_softmax.fit_pairs(Z, links, W, 0 * W, error=0.1, penalty=1e-3)
+        p = softmax(Z @ W, axis=1)
         same = p[pairs[heavy][0]] @ p[pairs[heavy][1]]
         assert (same > 0.5) == (sign[heavy] > 0)
 
@@ -243,12 +228,84 @@ def test_heavy_answers_bind_a_softmax_of_pairs(rng):
 def test_candidates_weigh_by_what_they_said_of_unseen_answers():
     def candidate(score):
         held_out = None if score is None else np.full(100, score)
-        return Candidate(Start("", None), held_out=held_out)
+        return Candidate("", 0, 0, 1.0, held_out)
 
-    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)])
+    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)], 100)
     assert w[0] > w[1] > w[2] == 0
     assert_allclose(w.sum(), 1)
-    assert_allclose(weights_of([candidate(None), candidate(None)]), 0.5)
+    assert_allclose(weights_of([candidate(None)], 3), 1)
+
+
+def test_few_answers_prefer_the_large_penalty():
+    flat = np.full(10, -0.3)
+    both = [Candidate("", 0, 0, penalty, flat) for penalty in (30.0, 0.03)]
+    few, many = weights_of(both, 10), weights_of(both, 1000)
+    assert few[0] > 0.9
+    assert_allclose(many, 0.5)
+
+
+def test_a_start_gives_way_to_answers_and_not_to_one_alone(rng):
+    good, poor = Partition("good", np.repeat([0, 1], 50)), Partition("poor", np.arange(100) % 2)
+    belief = np.array([1.0, 0.5])
+    one = Constraints(cannot_link=[(0, 1)])
+    assert rank_starts([good, poor], belief, 2, one)[0].name == "good"
+    ends = distinct(rng.integers(100, size=(80, 2)))
+    many = links_of(ends, np.where(ends[:, 0] % 2 == ends[:, 1] % 2, 1, -1))
+    assert rank_starts([good, poor], belief, 2, many)[0].name == "poor"
+
+
+def test_without_answers_a_softmax_of_pairs_stays_at_its_start(wine):
+    X, y = wine
+    seen = make_views(X)
+    _, Z = pair_softmax.feature_set(make_learners(seen, ("near",), 0), ("near",))
+    W_0 = pair_softmax.start_weights(Z, y, 3)
+    assert adjusted_rand_index(np.argmax(Z @ W_0, axis=1), y) > 0.95
+    light = Constraints(must_link=[(0, 1)], must_weight=1e-9)
+    W = pair_softmax.fit_pairs(Z, light, W_0, W_0, error=0.05, penalty=1.0)
+    assert_allclose(W, W_0, atol=1e-6)
+
+
+def test_features_of_new_points_are_those_of_the_given_ones(wine):
+    X, _ = wine
+    seen = make_views(X, kinds=("given", "scaled"))
+    learners = make_learners(seen, ("graph", "near", "island"), 0)
+    for described, Z in pair_softmax.feature_sets(learners):
+        bases = [coordinates(one, prepare(seen[one.view], X)) for one in learners]
+        near = pair_softmax.features(described, bases)
+        if "graph" not in described.name and "island" not in described.name:
+            assert_allclose(near, Z, atol=1e-2)  # both in single precision
+        else:  # a graph takes the point itself for its nearest neighbour
+            assert np.mean(np.sum(near * Z, axis=1) > 0) > 0.95
+
+
+def test_linkage_merges_what_the_graph_joins():
+    W = np.zeros((8, 8))
+    for a, b, w in (
+        (0, 1, 1),
+        (2, 3, 1),
+        (4, 5, 1),
+        (6, 7, 1),
+        (1, 2, 0.8),
+        (5, 6, 0.8),
+        (3, 4, 0.1),
+    ):
+        W[a, b] = W[b, a] = w
+    small = np.repeat([0, 1, 2, 3], 2)
+    order = merges(sparse.csr_array(W), small)
+    assert_array_equal(cut(small, order, 2), np.repeat([0, 1], 4))
+    assert_array_equal(cut(small, order, 4), small)
+    assert len(np.unique(cut(small, order, 1))) == 1
+
+
+def test_the_partition_that_graphs_and_others_support_is_believed(blobs):
+    X, y = blobs
+    seen = make_views(X)
+    learners = make_learners(seen, ("graph", "island"), 0)
+    found = [one for one in plain_partitions(seen, learners, 3, 0) if not one.fine]
+    found.append(Partition("nonsense", np.arange(len(y)) % 3))
+    belief = believed(found, learners)
+    assert np.argmin(belief) == len(found) - 1
+    assert adjusted_rand_index(found[int(np.argmax(belief))].labels, y) == 1
 
 
 def test_clusters_are_matched_before_they_are_averaged(rng):
@@ -366,20 +423,6 @@ def test_what_explain_says_to_paste_fits_the_same_model(wine, named, more):
         assert_array_equal(pasted.labels_, model.labels_)
 
 
-@pytest.mark.filterwarnings("ignore:n_quantiles")  # of QuantileTransformer, for few samples
-def test_the_single_methods_that_explain_names_can_be_pasted(wine):
-    X, y = wine
-    ids = [f"wine {i}" for i in range(len(X))]
-    links = sample_pairs(y, 40, random_state=0, sample_id=ids)
-    model = LinkClustering(3, random_state=0).fit(X, constraints=links, sample_id=ids)
-    space = vars(linkwise.estimators) | vars(preprocessing) | {"X": X, "links": links, "ids": ids}
-    for row in model.report_:
-        if row["expression"]:
-            assert len(eval(row["expression"], dict(space)).labels_) == len(X)
-    best = next(row["expression"] for row in model.report_ if row["expression"])
-    assert model.explain().endswith(f"The best single method among them: {best}")
-
-
 def test_progress_counts_candidates(wine, monkeypatch):
     screen = io.StringIO()
     screen.isatty = lambda: True
@@ -387,12 +430,13 @@ def test_progress_counts_candidates(wine, monkeypatch):
     monkeypatch.setattr("linkwise.blocks.progress.DELAY", -1)
     monkeypatch.setattr("linkwise.blocks.progress.PAUSE", -1)
     X, y = wine
-    links = sample_pairs(y, 30, random_state=0)
+    links = sample_pairs(y, 100, random_state=0)
     model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
     shown = re.findall(r"LinkClustering: (\d+) of (\d+) candidates, \d+ s left", screen.getvalue())
-    assert [int(done) for done, _ in shown] == list(range(1, len(model.report_) + 1))
-    assert {int(total) for _, total in shown} == {len(model.report_)}
-    assert re.search(r"LinkClustering: 2 of \d+ best candidates, ", screen.getvalue())
+    total = int(shown[0][1])
+    assert [int(done) for done, _ in shown] == list(range(1, total + 1))
+    assert {row["answers"] for row in model.report_} == {100}
+    assert re.search(rf"LinkClustering: {total} of {total} best candidates, ", screen.getvalue())
     assert not re.search(r"candidates[^\r]* a second", screen.getvalue())
 
 
@@ -450,13 +494,15 @@ def test_many_points_are_learnt_from_a_sample(rng):
     assert model.violations_ == []
 
 
-def test_too_few_answers_to_judge_by_count_all_alike(wine):
+def test_too_few_answers_to_judge_by_correct_the_partition(wine):
     X = wine[0]
     links = Constraints(must_link=[(0, 1)], cannot_link=[(0, 100)])
     model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
     assert model.score_ is None
     assert "Too few constraints" in model.explain()
     assert model.labels_[0] == model.labels_[1] != model.labels_[100]
+    alone = LinkClustering(3, effort="fast", random_state=0).fit(X)
+    assert adjusted_rand_index(model.labels_, alone.labels_) > 0.95
 
 
 def test_weights_of_answers_count(wine):

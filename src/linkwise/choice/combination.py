@@ -3,14 +3,14 @@
     (1)  w_c ~ exp(B m (l_c - max l) - a log(l_max / l)),   l_c of Eq. (1) of ``candidates``
     (2)  g = sum_c w_c log p_c                              the candidates, pooled
     (3)  f = co-EM of all learners from the labels of g     (``co_training``)
-    (4)  p ~ exp(log g + u log f + t y)                     y the labels of the start
+    (4)  p ~ exp((log g + u log f) / (1 + u) + t y)         y the labels of the start
 
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
 not, so B is less. The second term prefers large penalties l, the more the fewer the constraints; it
 is gone from FULL constraints on. Clusters are matched to those of the best candidate by the
-Hungarian method. (3) learns from all points, also those without constraints; u grows to 1 with FULL
-constraints. t falls with the number of constraints m like FADE / (FADE + m): where the models are in
-doubt, the start decides as long as little is known.
+Hungarian method. (3) learns from all points, also those without constraints; u grows to 1 with
+FULL constraints. t falls with the number of constraints m like FADE / (FADE + m): where the models
+are in doubt, the start decides as long as little is known.
 
 Without constraints the partition that is believed most (``partitions``) is taken.
 """
@@ -139,7 +139,8 @@ def pooled(members, feature_of):
 
 def _with_co_training(g, f, share):
     """Return the logarithm of g and f together, Eq. (4), floored."""
-    return np.log(np.exp(g) + FLOOR) + share * np.log(softmax(f, axis=1) + FLOOR)
+    both = np.log(np.exp(g) + FLOOR) + share * np.log(softmax(f, axis=1) + FLOOR)
+    return both / (1 + share)
 
 
 def by_constraints(models, links, k, effort, *, budget, seed):
