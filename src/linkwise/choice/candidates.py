@@ -119,7 +119,7 @@ def judge_all(problem, effort, *, budget, seed):
     fold = deal(links.n_pairs, effort.folds, seed)
     began = time.perf_counter()
     tried = _by_first_fold(problem, links, fold, deadline=began + FIRST_FOLD * budget)
-    found = []
+    found: list = []
     deadline = began + budget
     with Progress("LinkClustering", min(effort.judged, len(tried)), unit="best candidates") as line:
         for first, (number, start), seconds in tried[: effort.judged]:

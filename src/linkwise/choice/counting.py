@@ -44,7 +44,7 @@ def forced(links, most):
 def starts_for(models, linkages, k, seed):
     """Return partitions into k clusters that are quick to make."""
     found = [
-        Partition(f"linkage {number}", cut(*linkage, k))
+        Partition(f"linkage {number}", cut(linkage.small, linkage.order, k))
         for number, linkage in enumerate(linkages)
         if len(linkage.order) >= k
     ]

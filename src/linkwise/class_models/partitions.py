@@ -134,7 +134,7 @@ def plain_partitions(views, learners, k, seed):
         found.append(Partition(f"islands, {name}", labels))
         linkage = linkage_of(island, np.random.default_rng([seed, island.view]))
         if len(linkage.order) >= k:
-            found.append(Partition(f"linkage, {name}", cut(*linkage, k)))
+            found.append(Partition(f"linkage, {name}", cut(linkage.small, linkage.order, k)))
     return found
 
 

@@ -18,7 +18,7 @@ from linkwise.saving.classes import ESTIMATORS, NUMBERS
 from linkwise.saving.decode import decode
 from linkwise.saving.encode import Parts, encode, refuse
 
-FORMAT = 2  # 1: LinkClustering in ten attributes, constraints without their source
+FORMAT = 3  # 1: constraints without their source; up to 2: LinkClustering by other models
 OLDEST = 1  # format that is read
 NAME = "linkwise model"
 SUFFIX = ".lwmodel"
@@ -112,6 +112,12 @@ def save(model: BaseEstimator, path: FilePath) -> None:
         raise OSError(f"path={str(path)!r} was not written: {error.strerror}") from error
 
 
+def outdated(head: dict[str, Any]) -> bool:
+    """Tell whether a file holds a fitted LinkClustering of an older format."""
+    held = head["model"].get("LinkClustering")
+    return int(head["format"]) < FORMAT and held is not None and "labels_" in held
+
+
 class Archive:
     """An open file of a model, and the arrays and objects read from it so far."""
 
@@ -194,7 +200,7 @@ def load(path: FilePath) -> Any:
             if head["name"] != NAME:
                 raise ValueError(f"it calls itself {head['name']!r}")
             written, version = int(head["format"]), str(head["linkwise"])
-            if OLDEST <= written <= FORMAT:
+            if OLDEST <= written <= FORMAT and not outdated(head):
                 model = decode(head["model"], archive)
                 if type(model) not in ESTIMATORS:
                     raise ValueError(
@@ -209,6 +215,11 @@ def load(path: FilePath) -> Any:
                 f"{path} is not a readable model ({fault}); the file is cut short, damaged or not "
                 "a model: save the model again by linkwise.save"
             ) from None
+    if written < FORMAT:
+        raise ValueError(
+            f"{path} holds a LinkClustering fitted by linkwise {version}, whose models this "
+            "version does not have; fit it again"
+        )
     raise ValueError(
         f"{path} was written by linkwise {version} in format {written}; this is linkwise "
         f"{__version__}, which reads formats up to {FORMAT}: install linkwise {version}, or save "

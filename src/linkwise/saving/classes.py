@@ -90,16 +90,6 @@ def check_names(kind, names):
         raise ValueError(f"{kind.__name__} with the attributes {', '.join(names)} is not known")
 
 
-def present(kind, parts):
-    """Return the attributes of an object; refuse what only an older version understands."""
-    if kind is choice.LinkClustering and "labels_" in parts and "_co_trained" not in parts:
-        raise ValueError(
-            "it is a LinkClustering fitted by an older version of linkwise, whose models this "
-            "version does not have; fit it again"
-        )
-    return parts
-
-
 def trusted(value):
     """Yield indices of rows, and the number of rows, that compiled code does not check."""
     if isinstance(value, Interpolation):

@@ -17,7 +17,6 @@ from linkwise.saving.classes import (
     TUPLES,
     check_names,
     check_numbers,
-    present,
 )
 
 
@@ -98,7 +97,7 @@ def object_decoder(kind):
             held = held | {name: ADDED_PARAMETERS[name] for name in lacking}
         check_names(kind, held)
         parts = {name: decode(part, archive) for name, part in held.items()}
-        vars(value).update(present(kind, parts))
+        vars(value).update(parts)
         check_numbers(value)
         return value
 
