@@ -3,7 +3,9 @@
 A candidate is a fit of ``pair_softmax``: a feature set, a partition to start from, and a penalty.
 Its score is the mean log-likelihood of the constraints of one fold in a fit to the other folds:
 
-    (1)  l_c = mean over constraints of log p(constraint | constraints of the other folds)
+    (1)  l_c = mean over constraints of c log p(constraint | constraints of the other folds)
+
+c being the weight of a constraint.
 
 All pairs of a feature set and a start are judged by the first fold. The best ones are judged by
 all folds. A fit costs O(constraints), not O(points), and at most JUDGES constraints judge; what
@@ -88,10 +90,11 @@ def judge(problem, number, start, links, held):
     """Return log p of the constraints ``held`` (m,) bool in fits to the others, (penalties, h)."""
     Z = problem.sets[number][1]
     a, b = links.ends[held].T
+    sign, weight = links.sign[held], links.weight[held]
     scores = []
     for W in fits(problem, number, start, links.select(~held)):
         same = np.einsum("ij,ij->i", class_probabilities(Z[a], W), class_probabilities(Z[b], W))
-        scores.append(log_likelihood(same, links.sign[held], SCORED_ERROR))
+        scores.append(weight * log_likelihood(same, sign, SCORED_ERROR))
     return np.array(scores)
 
 

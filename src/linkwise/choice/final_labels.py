@@ -7,6 +7,7 @@ import numpy as np
 from linkwise.blocks.rows import row_blocks
 from linkwise.choice.combination import soft_labels
 from linkwise.class_models import probability_wrong, propagate
+from linkwise.class_models.beliefs import error_of
 from linkwise.constraints.closure import components
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.hard import assign
@@ -73,7 +74,7 @@ def settle(soft, links, error, rng, *, hard, keep_empty):
     keep_empty : bool, whether clusters without points keep their columns
     """
     found = propagate(np.log(np.maximum(soft, LEAST)), links, error)
-    wrong = probability_wrong(found.same, links.sign, error)
+    wrong = probability_wrong(found.same, links.sign, error_of(links.weight, error))
     kept = links if hard else links.select(wrong < LIKELY)
     labels, clusters = by_appearance(labels_that_keep(found.q, kept, rng, hard=hard))
     if keep_empty:

@@ -1,7 +1,7 @@
 """Class probabilities fitted to the constraints, from the labels of a start.
 
     (1)  p_i = softmax(z_i W)
-    (2)  min_W  -sum_ij log(e + (1 - 2 e) r_ij) + l/2 |W - W_0|^2
+    (2)  min_W  -sum_ij c_ij log(e + (1 - 2 e) r_ij) + l/2 |W - W_0|^2,   c the weights
     (3)  s_ij = p_i . p_j, the probability of "same";   r = s for must-links, else 1 - s
 
 This is the likelihood of constraints of which a share e is wrong. It needs no label of any point
@@ -34,7 +34,7 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from linkwise.class_models.beliefs import error_of, propagate
+from linkwise.class_models.beliefs import propagate
 
 FROM_EACH = 150  # leading features of a smoother: the rest is shrunk to almost nothing
 FEATURES = 200  # of a feature set: bounds the cost, O(m FEATURES k) a step
@@ -136,7 +136,7 @@ def fit_pairs(z, links, W, W_0, *, error, penalty):
     """
     k = W.shape[1]
     i, j = links.ends.T
-    m, e, must = links.n_pairs, error_of(links.weight, error), links.sign > 0
+    m, e, must, c = links.n_pairs, error, links.sign > 0, links.weight
     to = [sparse.csr_array((np.ones(m), (x, np.arange(m))), (len(z), m)) for x in (i, j)]
 
     def objective(w):
@@ -144,10 +144,10 @@ def fit_pairs(z, links, W, W_0, *, error, penalty):
         p = class_probabilities(z, w)
         s = np.einsum("ij,ij->i", p[i], p[j])
         likely = e + (1 - 2 * e) * np.where(must, s, 1 - s)
-        slope = np.where(must, -1, 1) * (1 - 2 * e) / likely  # derivative of the loss by s
+        slope = c * np.where(must, -1, 1) * (1 - 2 * e) / likely  # derivative of the loss by s
         g = to[0] @ (slope[:, None] * p[j]) + to[1] @ (slope[:, None] * p[i])
         g = p * (g - np.sum(g * p, axis=1, keepdims=True))
-        loss = -np.log(likely).sum() + 0.5 * penalty * np.sum((w - W_0) ** 2)
+        loss = -(c * np.log(likely)).sum() + 0.5 * penalty * np.sum((w - W_0) ** 2)
         return float(loss), (z.T @ g.astype(z.dtype) + penalty * (w - W_0)).ravel()
 
     return _minimum(objective, W, STEPS)
