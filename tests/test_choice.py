@@ -301,7 +301,7 @@ def test_the_partition_that_graphs_and_others_support_is_believed(blobs):
     X, y = blobs
     seen = make_views(X)
     learners = make_learners(seen, ("graph", "island"), 0)
-    found = [one for one in plain_partitions(seen, learners, 3, 0) if not one.fine]
+    found = plain_partitions(seen, learners, 3, 0)
     found.append(Partition("nonsense", np.arange(len(y)) % 3))
     belief = believed(found, learners)
     assert np.argmin(belief) == len(found) - 1

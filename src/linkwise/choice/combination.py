@@ -146,8 +146,7 @@ def _with_co_training(g, f, share):
 def by_constraints(models, links, k, effort, *, budget, seed):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     sets = feature_sets(models.learners)[: effort.sets]
-    partitions = [one for one in plain_partitions(models.views, models.learners, k, seed)
-                  if not one.fine]  # fmt: skip
+    partitions = plain_partitions(models.views, models.learners, k, seed)
     ranked = rank_starts(partitions, believed(partitions, models.learners), k, links)
     starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
@@ -180,8 +179,7 @@ def by_constraints(models, links, k, effort, *, budget, seed):
 
 def by_belief(models, k, seed):
     """Return the Combination of one: the plain partition that is believed most."""
-    found = [one for one in plain_partitions(models.views, models.learners, k, seed)
-             if not one.fine]  # fmt: skip
+    found = plain_partitions(models.views, models.learners, k, seed)
     belief = believed(found, models.learners)
     ranked = np.argsort(-belief, kind="stable")
     labels = found[ranked[0]].labels

@@ -14,9 +14,6 @@ believe is told by the partitions together and by the graphs:
 
     (2)  score = mean adjusted Rand index with the others * max(mean modularity in the graphs, 0)
 
-A finer partition of each view, of about three times as many clusters, serves as a similarity of
-points: two points of one small cluster are alike even where k clusters are cut wrongly.
-
 O(n k) for each, O(c^3) for the linkage of c small clusters.
 """
 
@@ -27,13 +24,9 @@ from scipy import sparse
 
 from linkwise.class_models.learners import among, graphs_among
 from linkwise.embedding.spectral import unit_rows
-from linkwise.evaluate import adjusted_rand_index
 from linkwise.partition.k_means import kmeans
 
-FINE = 3  # times k clusters in the finer partition; chosen on the development sets
-PER_CLUSTER = 4  # points a cluster of it has on average at least: fewer would be single points
 STARTS = 3  # of k-means: many partitions are made, and none of them has to be the very best
-FINE_STARTS = 2  # as a similarity a finer partition matters less
 SMALL = 100  # small clusters that linkage merges; 200 for many points and for many clusters
 SMALL_SIZE = 10  # points of one on average at least
 
@@ -43,7 +36,6 @@ class Partition(NamedTuple):
 
     name: str
     labels: np.ndarray  # (n,)
-    fine: bool = False  # whether it has more clusters than asked for
 
 
 def view_k_means(view, k, rng):
@@ -101,7 +93,7 @@ def linkage_of(island, rng):
 
 
 def plain_partitions(views, learners, k, seed):
-    """Return partitions by k-means and spectral clustering in every view, and finer ones.
+    """Return partitions into k clusters, several in every view.
 
     Parameters
     ----------
@@ -118,10 +110,6 @@ def plain_partitions(views, learners, k, seed):
     for number, view in enumerate(views):
         rng = np.random.default_rng([seed, k, number])
         found.append(Partition(f"k-means, {view.name}", view_k_means(view, k, rng)))
-        fine = min(FINE * k, len(view.X) // PER_CLUSTER)
-        if fine > k:
-            labels = kmeans(view.X, fine, n_init=FINE_STARTS, rng=rng).labels
-            found.append(Partition(f"fine, {view.name}", labels, fine=True))
     for graph in graphs_among(learners):
         rng = np.random.default_rng([seed, k, graph.view])
         Z = unit_rows(graph.U[:, :k])
@@ -140,12 +128,18 @@ def plain_partitions(views, learners, k, seed):
 
 def agreements(partitions):
     """Return how much each partition agrees with all, the mean adjusted Rand index (p,)."""
-    return np.array(
-        [
-            np.mean([adjusted_rand_index(one.labels, other.labels) for other in partitions])
-            for one in partitions
-        ]
-    )
+    n, sizes = len(partitions[0].labels), [int(one.labels.max()) + 1 for one in partitions]
+    first = np.concatenate(([0], np.cumsum(sizes)))
+    columns = np.concatenate([one.labels + a for one, a in zip(partitions, first, strict=False)])
+    rows = np.tile(np.arange(n), len(partitions))
+    S = sparse.csr_array((np.ones(len(rows), dtype=np.float64), (rows, columns)))
+    shared = (S.T @ S).toarray()  # of every two clusters, the number of points in both
+    both = np.add.reduceat(np.add.reduceat(shared * (shared - 1), first[:-1]), first[:-1], axis=1)
+    own = np.diag(both)  # points together, two by two: in one partition, and in both of two
+    chance = np.outer(own, own) / max(n * (n - 1), 1)
+    most = (own[:, None] + own) / 2 - chance
+    index = np.divide(both - chance, most, out=np.ones_like(most), where=most > 0)
+    return index.mean(axis=1)
 
 
 def modularity(W, labels):

@@ -110,7 +110,6 @@ class PreparedData:
             with warnings.catch_warnings():  # fewer distinct points than clusters are no harm
                 warnings.simplefilter("ignore")
                 found = plain_partitions(self.views, self.learners, k, self.seed)
-            found = [one for one in found if not one.fine]
             ranked = np.argsort(-agreements(found), kind="stable")
             self._partitions[k] = [found[i].labels for i in ranked]
         return self._partitions[k]
