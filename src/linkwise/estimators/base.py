@@ -1,7 +1,9 @@
 """What all estimators share: the order of a fit, and how points already seen are recognised."""
 
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +31,32 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 SIGMA = [POSITIVE, str]
+
+Estimator = TypeVar("Estimator", bound=BaseEstimator)
+Arguments = ParamSpec("Arguments")
+
+
+def whole(
+    fit: Callable[Concatenate[Estimator, Arguments], Estimator],
+) -> Callable[Concatenate[Estimator, Arguments], Estimator]:
+    """Make a fit take effect completely or not at all.
+
+    The fit runs on a copy of the estimator, which shares its parts. One assignment at the end gives
+    the estimator the state of the copy. After an error or an interrupt the estimator is therefore
+    as it was before. A fit replaces attributes; it never writes into the arrays of an older one.
+    """
+
+    @wraps(fit)
+    def fit_whole(
+        self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Estimator:
+        copy = object.__new__(type(self))
+        copy.__dict__ = dict(vars(self))
+        fit(copy, *args, **kwargs)
+        self.__dict__ = copy.__dict__
+        return self
+
+    return fit_whole
 
 
 def _keys(X: Matrix) -> Array:
@@ -104,6 +132,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     _sample_id: Any
     _seed: int
 
+    @whole
     def fit(
         self,
         X: Points,
@@ -113,7 +142,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         sample_id: ArrayLike | None = None,
         out: FilePath | None = None,
     ) -> Self:
-        """Cluster the points.
+        """Cluster the points. After an error or an interrupt the estimator is as it was before.
 
         Parameters
         ----------
@@ -145,12 +174,14 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self._prepare(points, np.random.default_rng([self._seed, 0]))
         return self._fit_links(checked, out)
 
+    @whole
     def refit(self, constraints: ConstraintsLike = None, *, out: FilePath | None = None) -> Self:
         """Cluster the fitted points again under other constraints.
 
         What does not depend on constraints is kept: the graph, and where the method allows it
         the eigenvectors and factors. The labels are those that `fit` with these constraints gives
-        (for a ``random_state`` that is a number).
+        (for a ``random_state`` that is a number). After an error or an interrupt the estimator is
+        as it was before.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from linkwise._check import check_points, check_y
 from linkwise._typing import Array, Floats, Matrix, Points, RandomState
 from linkwise.blocks.cost import check_cost
 from linkwise.embedding.manifold import REPULSION, STEPS, WIDTH, layout, place
-from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, Traits, seen_rows
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, Traits, seen_rows, whole
 from linkwise.estimators.spectral_base import neighbour_cost
 from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.graph.laplacians import degrees
@@ -101,6 +101,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.repulsion = repulsion
         self.random_state = random_state
 
+    @whole
     def fit(self, X: Points, y: ArrayLike | None = None) -> Self:
         """Lay the points out. After an error or an interrupt the estimator is as it was before.
 
@@ -116,12 +117,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         self._validate_params()
         check_y(y, instead="ManifoldLayout takes none: pass them to the clusterer that follows")
-        before = dict(vars(self))
-        try:
-            self._learn(check_points(self, X))
-        except BaseException:
-            self.__dict__ = before
-            raise
+        self._learn(check_points(self, X))
         return self
 
     def _learn(self, X: Matrix) -> None:

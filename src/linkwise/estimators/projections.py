@@ -15,7 +15,7 @@ from linkwise._typing import Affinity, Array, Floats, Mask, OnConflict, OnUnknow
 from linkwise.constraints import Constraints
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
-from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits, whole
 from linkwise.exceptions import ConstraintWarning, warn
 from linkwise.graph.affinity import build_affinity
 from linkwise.kernel.metric import distance_bounds, fit_metric
@@ -37,6 +37,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     feature_names_in_: Array
     _centre: Floats
 
+    @whole
     def fit(
         self,
         X: Points,
@@ -45,7 +46,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         constraints: ConstraintsLike = None,
         sample_id: ArrayLike | None = None,
     ) -> Self:
-        """Learn the map.
+        """Learn the map. After an error or an interrupt the estimator is as it was before.
 
         Parameters
         ----------

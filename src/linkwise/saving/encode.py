@@ -27,7 +27,7 @@ class Parts:
     def __init__(self):
         self.arrays = []  # held here, so that no address is used again
         self.number = {}  # of arrays, by their place in memory
-        self.objects = {}  # numbers of objects, by id
+        self.objects = {}  # numbers of objects, by `state_of`
 
     def add(self, rows):
         """Return the number of an array; two arrays in the same memory have the same number."""
@@ -38,6 +38,11 @@ class Parts:
             self.number[key] = len(self.arrays)
             self.arrays.append(rows)
         return self.number[key]
+
+
+def state_of(value):
+    """Return what identifies an object: its state, which a copy made by a fit shares."""
+    return id(vars(value) if hasattr(value, "__dict__") else value)
 
 
 def refuse(value, where, remedy):
@@ -58,8 +63,8 @@ def encode(value, where, parts):
         return value
     if type(value) is list:
         return encode_list(value, where, parts)
-    if id(value) in parts.objects:
-        return {"again": parts.objects[id(value)]}
+    if (held := state_of(value)) in parts.objects:
+        return {"again": parts.objects[held]}
     kind = kind_of(value)
     if kind is None:
         refuse(value, where, "numbers, texts, arrays, lists, dicts, Constraints and estimators can")
@@ -122,7 +127,7 @@ def encode_method(method, where, parts):
 
 
 def encode_object(value, where, parts):
-    parts.objects[id(value)] = len(parts.objects)
+    parts.objects[state_of(value)] = len(parts.objects)
     check_names(type(value), vars(value))
     held = {}
     for name, part in vars(value).items():
