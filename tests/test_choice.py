@@ -38,7 +38,16 @@ from linkwise.class_models.learners import (
     linear_smoother,
     without_own,
 )
-from linkwise.class_models.partitions import Partition, believed, cut, merges, plain_partitions
+from linkwise.class_models.partitions import (
+    Linkage,
+    Partition,
+    agreements,
+    believed,
+    between,
+    cut,
+    merges,
+    plain_partitions,
+)
 from linkwise.class_models.silhouettes import principal
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.partition.hard import assign
@@ -248,10 +257,10 @@ def test_a_start_gives_way_to_answers_and_not_to_one_alone(rng):
     good, poor = Partition("good", np.repeat([0, 1], 50)), Partition("poor", np.arange(100) % 2)
     belief = np.array([1.0, 0.5])
     one = Constraints(cannot_link=[(0, 1)])
-    assert rank_starts([good, poor], belief, 2, one)[0].name == "good"
+    assert rank_starts([good, poor], belief, 2, one, 0)[0].name == "good"
     ends = distinct(rng.integers(100, size=(80, 2)))
     many = links_of(ends, np.where(ends[:, 0] % 2 == ends[:, 1] % 2, 1, -1))
-    assert rank_starts([good, poor], belief, 2, many)[0].name == "poor"
+    assert rank_starts([good, poor], belief, 2, many, 0)[0].name == "poor"
 
 
 def test_without_answers_a_softmax_of_pairs_stays_at_its_start(wine):
@@ -291,10 +300,20 @@ def test_linkage_merges_what_the_graph_joins():
     ):
         W[a, b] = W[b, a] = w
     small = np.repeat([0, 1, 2, 3], 2)
-    order = merges(sparse.csr_array(W), small)
+    linkage = Linkage(small, np.full(4, 2.0), between(sparse.csr_array(W), small, 4))
+    order = merges(linkage)
     assert_array_equal(cut(small, order, 2), np.repeat([0, 1], 4))
     assert_array_equal(cut(small, order, 4), small)
     assert len(np.unique(cut(small, order, 1))) == 1
+    apart = Constraints(cannot_link=[(0, 2), (5, 6)], must_link=[(2, 5), (3, 4)])
+    order = merges(linkage, apart)  # the middle two small clusters come first now
+    assert_array_equal(cut(small, order, 3), [0, 0, 1, 1, 1, 1, 2, 2])
+
+
+def test_agreements_are_mean_adjusted_rand_indices(rng):
+    labels = [rng.integers(k, size=60) for k in (2, 3, 7)] + [np.zeros(60, dtype=int)]
+    found = agreements([Partition("", one) for one in labels])
+    assert_allclose(found, [np.mean([adjusted_rand_index(a, b) for b in labels]) for a in labels])
 
 
 def test_the_partition_that_graphs_and_others_support_is_believed(blobs):

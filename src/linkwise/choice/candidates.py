@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.blocks import run_blocks
 from linkwise.blocks.progress import Progress
 from linkwise.class_models import ERROR, trust
 from linkwise.class_models.beliefs import log_likelihood
@@ -30,13 +31,17 @@ from linkwise.class_models.pair_softmax import (
     refine,
     start_weights,
 )
+from linkwise.class_models.partitions import with_constraints
 
 PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
 FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
 JUDGES = 3000  # constraints that judge; the standard error of Eq. (1) is below .01 then
 FEWEST_TRIED = 2  # within any budget of seconds: one alone would not be a choice
 FIRST_FOLD = 0.5  # share of the budget for the first fold; the rest is for the best candidates
-PRIOR = 30.0  # log-likelihood that a start which is not believed at all must make up for
+RANK_FOLDS = (
+    10  # of constraints, to rank starts: quick, and few constraints miss every one left out
+)
+PRIOR = 10.0  # log-likelihood that a start which is not believed at all must make up for
 SCORED_ERROR = 0.02  # least share of wrong constraints assumed when scoring: one wrong constraint
 #                      must not outweigh all others
 
@@ -61,23 +66,46 @@ class Candidate(NamedTuple):
     seconds: float = 0.0
 
 
-def rank_starts(partitions, belief, k, links):
-    """Return partitions by Eq. (2), the best first."""
-    prior = PRIOR * belief / max(float(belief.max()), 1e-12)
-    likely = [trust(one.labels, k, links, ERROR)[1] if links else 0.0 for one in partitions]
-    order = np.argsort(-(prior + np.array(likely)), kind="stable")
-    return [partitions[i] for i in order]
-
-
 def deal(m, folds, seed):
     """Return the fold of every constraint, (m,) of 0..folds - 1."""
     return np.random.default_rng(seed).permutation(m) % folds
 
 
+def start_likelihood(start, k, links, fold):
+    """Return log p(constraints | a start), one made with constraints by those of other folds."""
+    if start.linkage is None:
+        return trust(start.labels, k, links, ERROR)[1]
+    total = 0.0
+    for number in range(fold.max() + 1):
+        held = fold == number
+        labels = with_constraints(start, k, links.select(~held))
+        total += trust(labels, k, links.select(held), ERROR)[1]
+    return total
+
+
+def rank_starts(partitions, belief, k, links, seed):
+    """Return partitions by Eq. (2), the best first, and the best of the other kind second.
+
+    Two kinds are told apart: linkage with constraints, and what does not change with constraints.
+    """
+    prior = PRIOR * belief / max(float(belief.max()), 1e-12)
+    likely = np.zeros(len(partitions))
+    if links:
+        fold = deal(links.n_pairs, RANK_FOLDS, seed)
+        likely += [start_likelihood(one, k, links, fold) for one in partitions]
+    order = np.argsort(-(prior + likely), kind="stable")
+    linked = [partitions[i].linkage is not None for i in order]
+    if len(set(linked)) > 1:
+        second = linked.index(not linked[0])
+        order = np.r_[order[0], order[second], np.delete(order, [0, second])]
+    return [partitions[i] for i in order]
+
+
 def fits(problem, number, start, links, penalties=PENALTIES):
     """Return W (r, k) for every penalty, of a feature set from a start."""
     Z = problem.sets[number][1]
-    W_0 = start_weights(Z, problem.starts[start].labels, problem.k)
+    labels = with_constraints(problem.starts[start], problem.k, links)
+    W_0 = start_weights(Z, labels, problem.k)
     z, links = Z[links.ids], links.resolve(links.ids)
     W, found = W_0, []
     for penalty in penalties:
@@ -122,38 +150,49 @@ def judge_all(problem, effort, *, budget, seed):
     fold = deal(links.n_pairs, effort.folds, seed)
     began = time.perf_counter()
     tried = _by_first_fold(problem, links, fold, deadline=began + FIRST_FOLD * budget)
-    found: list = []
+    best = tried[: effort.judged]
     deadline = began + budget
-    with Progress("LinkClustering", min(effort.judged, len(tried)), unit="best candidates") as line:
-        for first, (number, start), seconds in tried[: effort.judged]:
-            before = time.perf_counter()
-            if len(found) >= FEWEST_TRIED and before > deadline:
-                break
-            held_out = np.empty((len(PENALTIES), len(fold)))
-            held_out[:, fold == 0] = first
-            for other in range(1, fold.max() + 1):
-                held = fold == other
-                held_out[:, held] = judge(problem, number, start, links, held)
-            seconds += time.perf_counter() - before
-            found += [
-                Candidate(_named(problem, number, start, penalty), number, start, penalty, scores,
-                          seconds / len(PENALTIES))
-                for penalty, scores in zip(PENALTIES, held_out, strict=True)
-            ]  # fmt: skip
-            line.advance()
+
+    def judge_rest(place):
+        first, (number, start), seconds = best[place]
+        before = time.perf_counter()
+        if place >= FEWEST_TRIED and before > deadline:
+            return []
+        held_out = np.empty((len(PENALTIES), len(fold)))
+        held_out[:, fold == 0] = first
+        for other in range(1, fold.max() + 1):
+            held_out[:, fold == other] = judge(problem, number, start, links, fold == other)
+        seconds = (seconds + time.perf_counter() - before) / len(PENALTIES)
+        return [
+            Candidate(
+                _named(problem, number, start, penalty), number, start, penalty, scores, seconds
+            )
+            for penalty, scores in zip(PENALTIES, held_out, strict=True)
+        ]
+
+    found = [one for each in _counted(judge_rest, len(best), "best candidates") for one in each]
     return sorted(found, key=lambda one: -one.held_out.mean())
 
 
 def _by_first_fold(problem, links, fold, *, deadline):
     """Return [(scores, (feature set, start), seconds)] by the first fold, the best first."""
     pairs = [(v, s) for s in range(len(problem.starts)) for v in range(len(problem.sets))]
-    tried: list = []
-    with Progress("LinkClustering", len(pairs), unit="candidates") as line:
-        for pair in pairs:
-            before = time.perf_counter()
-            if len(tried) >= FEWEST_TRIED and before > deadline:
-                break
-            scores = judge(problem, *pair, links, fold == 0)
-            tried.append((scores, pair, time.perf_counter() - before))
-            line.advance()
+
+    def judge_first(place):
+        before = time.perf_counter()
+        if place >= FEWEST_TRIED and before > deadline:
+            return None
+        number, start = pairs[place]
+        scores = judge(problem, number, start, links, fold == 0)
+        return scores, (number, start), time.perf_counter() - before
+
+    tried = [one for one in _counted(judge_first, len(pairs), "candidates") if one is not None]
     return sorted(tried, key=lambda each: -each[0].mean(axis=1).max())
+
+
+def _counted(judge_one, number, unit):
+    """Yield judge_one(place) for every place below a number, in order, with a line of progress."""
+    with Progress("LinkClustering", number, unit=unit) as line:
+        for one in run_blocks(judge_one, range(number)):
+            yield one
+            line.advance()

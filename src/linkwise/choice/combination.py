@@ -39,7 +39,7 @@ from linkwise.class_models.pair_softmax import (
     features,
     start_weights,
 )
-from linkwise.class_models.partitions import believed, plain_partitions
+from linkwise.class_models.partitions import believed, plain_partitions, with_constraints
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
 PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the constraints from which on it is 0
@@ -147,7 +147,9 @@ def by_constraints(models, links, k, effort, *, budget, seed):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     sets = feature_sets(models.learners)[: effort.sets]
     partitions = plain_partitions(models.views, models.learners, k, seed)
-    ranked = rank_starts(partitions, believed(partitions, models.learners), k, links)
+    if links.n_pairs < FULL:  # so few would merge islands by chance
+        partitions = [one._replace(linkage=None) for one in partitions]
+    ranked = rank_starts(partitions, believed(partitions, models.learners), k, links, seed)
     starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
     candidates = judge_all(problem, effort, budget=budget, seed=seed)
@@ -165,7 +167,7 @@ def by_constraints(models, links, k, effort, *, budget, seed):
         share, wrong = min(1.0, links.n_pairs / FULL), state.error
         co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, share)
-    start = problem.starts[candidates[0].start].labels
+    start = with_constraints(problem.starts[candidates[0].start], k, links)
     evidence[np.arange(len(start)), start] += SURE * FADE / (FADE + links.n_pairs)
     judged = candidates[0].held_out is not None
     score = None

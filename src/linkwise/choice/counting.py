@@ -15,7 +15,7 @@ from linkwise.choice.candidates import Problem, deal, judge, rank_starts
 from linkwise.class_models import mean_silhouettes
 from linkwise.class_models.learners import among
 from linkwise.class_models.pair_softmax import feature_sets
-from linkwise.class_models.partitions import Partition, cut, linkage_of, view_k_means
+from linkwise.class_models.partitions import Partition, linkage_of, linked, view_k_means
 
 MOST_CLUSTERS = 40  # when the number is open: beyond, the search takes long and errs often
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third, up to the most
@@ -44,9 +44,9 @@ def forced(links, most):
 def starts_for(models, linkages, k, seed):
     """Return partitions into k clusters that are quick to make."""
     found = [
-        Partition(f"linkage {number}", cut(linkage.small, linkage.order, k))
+        linked(f"linkage {number}", linkage, k)
         for number, linkage in enumerate(linkages)
-        if len(linkage.order) >= k
+        if len(linkage.size) >= k
     ]
     view = models.views[-1]
     return found or [Partition("k-means", view_k_means(view, k, np.random.default_rng([seed, k])))]
@@ -65,7 +65,7 @@ def held_out_scores(models, links, *, least, most, folds, seed):
     def score(k):
         if k not in found:
             partitions = starts_for(models, linkages, k, seed)
-            ranked = rank_starts(partitions, np.ones(len(partitions)), k, links)
+            ranked = rank_starts(partitions, np.ones(len(partitions)), k, links, seed)
             problem = Problem(sets, ranked[:1], k, links)
             held = [judge(problem, 0, 0, links, fold == number) for number in range(folds)]
             found[k] = float(np.hstack(held).mean(axis=1).max())

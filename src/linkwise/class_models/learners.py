@@ -45,6 +45,7 @@ MANY, MANY_LANDMARKS = 20_000, 600  # rows; more constraints can tell more detai
 DIRECTIONS = 30  # of the Gaussian models: a covariance of more needs more points than a class has
 FOLDS = 3  # two thirds of the points are enough for a covariance, and three fits are cheap
 SHRINKAGE = 2.0  # pseudo-points of the common covariance a dimension, for classes of few points
+ROUNDS = 20  # of EM of a mixture: later ones move few points
 TINY = np.finfo(np.float64).tiny
 _NONE = np.zeros(0)  # a field that is filled in later
 
@@ -268,6 +269,14 @@ def across_folds(model, q):
         rest = model.fold != fold
         out[~rest] = _densities(model.X[rest], q[rest], model.X[~rest], model.tied)
     return softmax(out, axis=1)
+
+
+def mixture(model, labels, k):
+    """Return labels (n,) after ROUNDS of EM of a Gaussian model from labels (n,)."""
+    q = np.eye(k)[labels]
+    for _ in range(ROUNDS):
+        q = softmax(_densities(model.X, q, model.X, model.tied), axis=1)
+    return np.argmax(q, axis=1)
 
 
 def coordinates(learner, Y):

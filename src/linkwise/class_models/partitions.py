@@ -1,6 +1,7 @@
 """Partitions without constraints: several in every view, and the one to believe.
 
     k-means    of the view
+    mixture    of Gaussian distributions, from k-means on; in one view
     spectral   k-means of the smoothest eigenvectors of its graph
     islands    k-means of the layout of the graph (``embedding.manifold``)
     linkage    small clusters of the layout, merged two by two where the mean weight of the graph
@@ -9,10 +10,15 @@
     (1)  argmax_ab  sum_{i in a, j in b} w_ij / (|a| |b|)
 
 An island may be long or bent, and k-means cuts it; linkage does not, since (1) sees the gaps of the
-layout through the edges that cross them. On tables without islands k-means is better. Which one to
-believe is told by the partitions together and by the graphs:
+layout through the edges that cross them. On tables without islands k-means is better.
 
-    (2)  score = mean adjusted Rand index with the others * max(mean modularity in the graphs, 0)
+Often a class is several islands. A few constraints tell which: linkage with constraints merges
+
+    (2)  argmax_ab  log of (1) + VOTE sum_{i in a, j in b} c_ij,   c > 0 for must-links, the weight
+
+Which partition to believe is told by the partitions together and by the graphs:
+
+    (3)  score = mean adjusted Rand index with the others * max(mean modularity in the graphs, 0)
 
 O(n k) for each, O(c^3) for the linkage of c small clusters.
 """
@@ -22,13 +28,24 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from linkwise.class_models.learners import among, graphs_among
+from linkwise.blocks import run_blocks
+from linkwise.class_models.learners import Gaussian, graphs_among, mixture
 from linkwise.embedding.spectral import unit_rows
 from linkwise.partition.k_means import kmeans
 
 STARTS = 3  # of k-means: many partitions are made, and none of them has to be the very best
 SMALL = 100  # small clusters that linkage merges; 200 for many points and for many clusters
+VOTE = np.log(0.95 / 0.05)  # log odds of a constraint that is right 19 times in 20
+LEAST = 1e-12  # mean weight: keeps the logarithm finite
 SMALL_SIZE = 10  # points of one on average at least
+
+
+class Linkage(NamedTuple):
+    """Small clusters of a layout, for linkage to merge."""
+
+    small: np.ndarray  # (n,) of 0..c - 1
+    size: np.ndarray  # (c,)
+    between: np.ndarray  # (c, c) sums of graph weights
 
 
 class Partition(NamedTuple):
@@ -36,6 +53,7 @@ class Partition(NamedTuple):
 
     name: str
     labels: np.ndarray  # (n,)
+    linkage: Linkage | None = None  # that it comes from
 
 
 def view_k_means(view, k, rng):
@@ -50,22 +68,38 @@ def between(W, labels, c):
     return (S @ W @ S.T).toarray().astype(np.float64)
 
 
-def merges(W, small):
-    """Return the order in which small clusters (labels, 0..c - 1) merge by Eq. (1), (c - 1, 2)."""
-    c = int(small.max()) + 1
-    C, size = between(W, small, c), np.bincount(small, minlength=c).astype(np.float64)
-    mean = C / np.outer(size, size)
-    np.fill_diagonal(mean, -1)
-    found = []
+def votes(linkage, links):
+    """Return what constraints say about every two small clusters, the last term of Eq. (2)."""
+    A = np.zeros(linkage.between.shape)
+    if links is None:
+        return A
+    a, b = linkage.small[links.ends].T
+    says = links.sign * links.weight * VOTE
+    np.add.at(A, (a, b), says)
+    np.add.at(A, (b, a), says)
+    np.fill_diagonal(A, 0)  # within a small cluster nothing can be changed
+    return A
+
+
+def merges(linkage, links=None):
+    """Return the order in which small clusters merge by Eq. (2), (c - 1, 2)."""
+    C, size, A = linkage.between.copy(), linkage.size.copy(), votes(linkage, links)
+    c = len(size)
+    score = np.log(C / np.outer(size, size) + LEAST) + A
+    np.fill_diagonal(score, -np.inf)
+    gone, found = np.zeros(c, dtype=bool), []
     for _ in range(c - 1):
-        a, b = np.unravel_index(np.argmax(mean), mean.shape)
+        a, b = np.unravel_index(np.argmax(score), score.shape)
         found.append((a, b))
-        C[a] += C[b]
-        C[:, a] += C[:, b]
+        for sums in (C, A):
+            sums[a] += sums[b]
+            sums[:, a] += sums[:, b]
         size[a] += size[b]
-        mean[a] = mean[:, a] = np.where(mean[a] == -2, -2, C[a] / (size[a] * size))
-        mean[b] = mean[:, b] = -2  # gone
-        mean[a, a] = -1
+        gone[b] = True
+        score[a] = np.where(gone, -np.inf, np.log(C[a] / (size[a] * size) + LEAST) + A[a])
+        score[a, a] = -np.inf
+        score[:, a] = score[a]
+        score[b] = score[:, b] = -np.inf
     return np.array(found, dtype=np.intp).reshape(-1, 2)
 
 
@@ -77,19 +111,26 @@ def cut(small, order, k):
     return np.unique(of, return_inverse=True)[1][small]
 
 
-class Linkage(NamedTuple):
-    """The small clusters of a layout, and the order in which they merge."""
-
-    small: np.ndarray  # (n,)
-    order: np.ndarray  # (c - 1, 2)
-
-
 def linkage_of(island, rng):
     """Return the Linkage of an island smoother."""
     Y = island.place.Y
     c = int(min(SMALL if len(Y) <= 100 * SMALL else 2 * SMALL, max(len(Y) // SMALL_SIZE, 2)))
     small = np.unique(kmeans(Y, c, n_init=1, rng=rng).labels, return_inverse=True)[1]
-    return Linkage(small, merges(island.place.graph.W, small))
+    c = int(small.max()) + 1
+    size = np.bincount(small).astype(np.float64)
+    return Linkage(small, size, between(island.place.graph.W, small, c))
+
+
+def linked(name, linkage, k, links=None):
+    """Return the Partition into k clusters by linkage and constraints."""
+    return Partition(name, cut(linkage.small, merges(linkage, links), k), linkage)
+
+
+def with_constraints(partition, k, links):
+    """Return labels (n,) of a partition, those of linkage merged by the constraints."""
+    if partition.linkage is None:
+        return partition.labels
+    return linked(partition.name, partition.linkage, k, links).labels
 
 
 def plain_partitions(views, learners, k, seed):
@@ -106,24 +147,31 @@ def plain_partitions(views, learners, k, seed):
     -------
     list of Partition
     """
-    found = []
-    for number, view in enumerate(views):
-        rng = np.random.default_rng([seed, k, number])
-        found.append(Partition(f"k-means, {view.name}", view_k_means(view, k, rng)))
-    for graph in graphs_among(learners):
-        rng = np.random.default_rng([seed, k, graph.view])
-        Z = unit_rows(graph.U[:, :k])
-        labels = kmeans(Z, k, n_init=STARTS, rng=rng).labels
-        found.append(Partition(f"spectral, {views[graph.view].name}", labels))
-    for island in among(learners, "island"):
-        rng = np.random.default_rng([seed, k, island.view])
-        name = views[island.view].name
-        labels = kmeans(island.place.Y, k, n_init=STARTS, rng=rng).labels
-        found.append(Partition(f"islands, {name}", labels))
-        linkage = linkage_of(island, np.random.default_rng([seed, island.view]))
-        if len(linkage.order) >= k:
-            found.append(Partition(f"linkage, {name}", cut(linkage.small, linkage.order, k)))
-    return found
+
+    def of_view(number):
+        def rng():
+            return np.random.default_rng([seed, k, number])
+
+        view = views[number]
+        plain = view_k_means(view, k, rng())
+        found = [Partition("k-means", plain)]
+        for one in learners:
+            if one.view != number:
+                continue
+            if isinstance(one, Gaussian):
+                found.append(Partition(f"{one.name} mixture", mixture(one, plain, k)))
+            elif one.name == "graph":
+                labels = kmeans(unit_rows(one.U[:, :k]), k, n_init=STARTS, rng=rng()).labels
+                found.append(Partition("spectral", labels))
+            elif one.name == "island":
+                labels = kmeans(one.place.Y, k, n_init=STARTS, rng=rng()).labels
+                found.append(Partition("islands", labels))
+                linkage = linkage_of(one, np.random.default_rng([seed, number]))
+                if len(linkage.size) >= k:
+                    found.append(linked("linkage", linkage, k))
+        return [one._replace(name=f"{one.name}, {view.name}") for one in found]
+
+    return [one for found in run_blocks(of_view, range(len(views))) for one in found]
 
 
 def agreements(partitions):
@@ -150,7 +198,7 @@ def modularity(W, labels):
 
 
 def believed(partitions, learners):
-    """Return how much each partition is to be believed, Eq. (2), (p,), at least 0."""
+    """Return how much each partition is to be believed, Eq. (3), (p,), at least 0."""
     graphs = [graph.place.graph.W for graph in graphs_among(learners)]
     inside = [np.mean([modularity(W, one.labels) for W in graphs] or [1]) for one in partitions]
     return np.maximum(agreements(partitions), 0) * np.maximum(inside, 0)
