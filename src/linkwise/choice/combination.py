@@ -35,11 +35,10 @@ from linkwise.class_models import ERROR, co_em, log_probabilities, predict_class
 from linkwise.class_models.pair_softmax import (
     SURE,
     class_probabilities,
-    feature_sets,
     features,
     start_weights,
 )
-from linkwise.class_models.partitions import believed, plain_partitions, with_constraints
+from linkwise.class_models.partitions import with_constraints
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
 PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the constraints from which on it is 0
@@ -143,13 +142,13 @@ def _with_co_training(g, f, share):
     return both / (1 + share)
 
 
-def by_constraints(models, links, k, effort, *, budget, seed):
+def by_constraints(plain, links, k, effort, *, budget, seed):
     """Return the Combination of candidates weighted by the constraints, at least one."""
-    sets = feature_sets(models.learners)[: effort.sets]
-    partitions = plain_partitions(models.views, models.learners, k, seed)
+    models, sets = plain.models, plain.sets[: effort.sets]
+    partitions, belief = plain.partitions(k)
     if links.n_pairs < FULL:  # so few would merge islands by chance
         partitions = [one._replace(linkage=None) for one in partitions]
-    ranked = rank_starts(partitions, believed(partitions, models.learners), k, links, seed)
+    ranked = rank_starts(partitions, belief, k, links, seed)
     starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
     candidates = judge_all(problem, effort, budget=budget, seed=seed)
@@ -179,15 +178,14 @@ def by_constraints(models, links, k, effort, *, budget, seed):
     )  # fmt: skip
 
 
-def by_belief(models, k, seed):
+def by_belief(plain, k):
     """Return the Combination of one: the plain partition that is believed most."""
-    found = plain_partitions(models.views, models.learners, k, seed)
-    belief = believed(found, models.learners)
+    found, belief = plain.partitions(k)
     ranked = np.argsort(-belief, kind="stable")
     labels = found[ranked[0]].labels
     soft = np.full((len(labels), k), (1 - CERTAIN) / k)
     soft[np.arange(len(labels)), labels] += CERTAIN
-    described, Z = feature_sets(models.learners)[0]
+    described, Z = plain.sets[0]
     return Combination(
         members=[Member(1.0, described, start_weights(Z, labels, k))],
         co_trained=None,
@@ -200,12 +198,12 @@ def by_belief(models, k, seed):
     )
 
 
-def combine(models, links, k, effort, *, budget, seed):
+def combine(plain, links, k, effort, *, budget, seed):
     """Return the Combination: by constraints, or by belief in partitions if there are none.
 
     Parameters
     ----------
-    models : SampleModels
+    plain : Plain
     links : Constraints between points of the sample
     k : int
     effort : Effort
@@ -213,8 +211,8 @@ def combine(models, links, k, effort, *, budget, seed):
     seed : int
     """
     if links:
-        return by_constraints(models, links, k, effort, budget=budget, seed=seed)
-    return by_belief(models, k, seed)
+        return by_constraints(plain, links, k, effort, budget=budget, seed=seed)
+    return by_belief(plain, k)
 
 
 def soft_labels(models, members, co_trained, X):

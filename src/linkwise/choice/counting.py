@@ -12,10 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise.choice.candidates import Problem, deal, judge, rank_starts
-from linkwise.class_models import mean_silhouettes
-from linkwise.class_models.learners import among
-from linkwise.class_models.pair_softmax import feature_sets
-from linkwise.class_models.partitions import Partition, linkage_of, linked, view_k_means
+from linkwise.class_models.partitions import Partition, linked, view_k_means
 
 MOST_CLUSTERS = 40  # when the number is open: beyond, the search takes long and errs often
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third, up to the most
@@ -41,32 +38,27 @@ def forced(links, most):
     return k
 
 
-def starts_for(models, linkages, k, seed):
+def starts_for(plain, k, seed):
     """Return partitions into k clusters that are quick to make."""
     found = [
         linked(f"linkage {number}", linkage, k)
-        for number, linkage in enumerate(linkages)
+        for number, linkage in enumerate(plain.linkages)
         if len(linkage.size) >= k
     ]
-    view = models.views[-1]
+    view = plain.models.views[-1]
     return found or [Partition("k-means", view_k_means(view, k, np.random.default_rng([seed, k])))]
 
 
-def held_out_scores(models, links, *, least, most, folds, seed):
+def held_out_scores(plain, links, *, least, most, folds, seed):
     """Return {k: mean log p of the constraints} for the numbers of clusters that were tried."""
     found: dict = {}
-    sets = feature_sets(models.learners)[:1]
-    linkages = [
-        linkage_of(island, np.random.default_rng([seed, island.view]))
-        for island in among(models.learners, "island")
-    ]
     fold = deal(links.n_pairs, folds, seed)
 
     def score(k):
         if k not in found:
-            partitions = starts_for(models, linkages, k, seed)
+            partitions = starts_for(plain, k, seed)
             ranked = rank_starts(partitions, np.ones(len(partitions)), k, links, seed)
-            problem = Problem(sets, ranked[:1], k, links)
+            problem = Problem(plain.sets[:1], ranked[:1], k, links)
             held = [judge(problem, 0, 0, links, fold == number) for number in range(folds)]
             found[k] = float(np.hstack(held).mean(axis=1).max())
         return found[k]
@@ -84,24 +76,24 @@ def held_out_scores(models, links, *, least, most, folds, seed):
     return found
 
 
-def choose_count(models, known, links, effort, seed):
+def choose_count(plain, known, links, effort, seed):
     """Return the Count that the data and the constraints suggest.
 
     Parameters
     ----------
-    models : SampleModels
+    plain : Plain
     known : Constraints between points of the sample, by their place in it
     links : Constraints, all of them
     effort : Effort
     seed : int
     """
-    most = min(MOST_CLUSTERS, len(models.rows))
+    most = min(MOST_CLUSTERS, len(plain.models.rows))
     least = min(forced(links, most), most)
     if known.n_pairs >= ENOUGH:
         scores = held_out_scores(
-            models, known, least=least, most=most, folds=effort.folds, seed=seed
+            plain, known, least=least, most=most, folds=effort.folds, seed=seed
         )
     else:
-        scores = mean_silhouettes(models.views, least=least, most=most, seed=seed)
+        scores = plain.silhouettes(least, most)
     ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [least]
     return Count(ranked[0], ranked[1] if len(ranked) > 1 else None)

@@ -17,7 +17,7 @@ from linkwise.choice.counting import Count, choose_count
 from linkwise.choice.effort import EFFORTS, Effort
 from linkwise.choice.explanation import explanation, report
 from linkwise.choice.final_labels import LIKELY, FinalLabels, settle, soft_labels_of_all
-from linkwise.choice.sample_models import SampleModels, fit_models, sample_rows
+from linkwise.choice.sample_models import Plain, SampleModels, fit_models, sample_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits
@@ -142,6 +142,7 @@ class LinkClustering(InductiveClusterer):
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         self._models: SampleModels | None = None  # refit keeps them if the sample is the same
+        self._unconstrained: Plain | None = None  # goes with _models; not saved
 
     def _learn(
         self,
@@ -158,13 +159,15 @@ class LinkClustering(InductiveClusterer):
         with one_thread():  # the products are small: more threads only wait for each other
             models = self._sample_models(X, sample_rows(X, links, effort.rows, self._seed), effort)
             known = links.restrict(models.rows).resolve(models.rows)
-            count = self._count(models, known, links, effort)
-            found = combine(models, known, count.best, effort, budget=budget, seed=self._seed)
+            plain = self._plain_of(models)
+            count = self._count(plain, known, links, effort)
+            found = combine(plain, known, count.best, effort, budget=budget, seed=self._seed)
             soft = soft_labels_of_all(X, models, found)
             final = settle(
                 soft, links, max(found.wrong, SCORED_ERROR), rng,
                 hard=self.respect == "hard", keep_empty=self.n_clusters is not None,
             )  # fmt: skip
+        self._unconstrained = plain
         self._store(models, count, found, final)
         return final.labels
 
@@ -173,12 +176,16 @@ class LinkClustering(InductiveClusterer):
             return self._models
         return fit_models(X, rows, effort, self._seed)
 
-    def _count(
-        self, models: SampleModels, known: Constraints, links: Constraints, effort: Effort
-    ) -> Count:
+    def _plain_of(self, models: SampleModels) -> Plain:
+        plain: Plain | None = getattr(self, "_unconstrained", None)  # a model from a file has none
+        if plain is not None and plain.models is models:
+            return plain
+        return Plain(models, self._seed)
+
+    def _count(self, plain: Plain, known: Constraints, links: Constraints, effort: Effort) -> Count:
         if self.n_clusters is not None:
             return Count(self.n_clusters)
-        return choose_count(models, known, links, effort, self._seed)
+        return choose_count(plain, known, links, effort, self._seed)
 
     def _store(
         self, models: SampleModels, count: Count, found: Combination, final: FinalLabels

@@ -1,12 +1,23 @@
-"""The points to learn from, and the class models of them."""
+"""The points to learn from, the class models of them, and what these say without constraints."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from linkwise.blocks.rows import content_sample, take_rows
 from linkwise.choice.effort import for_points
-from linkwise.class_models import coordinates, make_learners, make_views, prepare
+from linkwise.class_models import (
+    coordinates,
+    make_learners,
+    make_views,
+    mean_silhouettes,
+    plain_partitions,
+    prepare,
+)
+from linkwise.class_models.learners import among
+from linkwise.class_models.pair_softmax import feature_sets
+from linkwise.class_models.partitions import believed, linkage_of
 
 CONSTRAINED = 0.5  # largest share of constrained points: the others show where the clusters are
 
@@ -17,6 +28,49 @@ class SampleModels(NamedTuple):
     rows: np.ndarray  # (s,) the sample, ascending
     views: list  # of View
     learners: list  # of Smoother and Gaussian
+
+
+class Plain:
+    """What the models say without constraints; each part is computed once, when first used.
+
+    Attributes
+    ----------
+    models : SampleModels
+    sets : list of (FeatureSet, z)
+    linkages : list of Linkage, one of every island smoother
+    """
+
+    def __init__(self, models, seed):
+        self.models, self.seed = models, seed
+        self._partitions: dict = {}
+        self._silhouettes: dict = {}
+
+    @cached_property
+    def sets(self):
+        return feature_sets(self.models.learners)
+
+    @cached_property
+    def linkages(self):
+        return [
+            linkage_of(island, np.random.default_rng([self.seed, island.view]))
+            for island in among(self.models.learners, "island")
+        ]
+
+    def partitions(self, k):
+        """Return (list of Partition into k clusters, how much each is believed (p,))."""
+        if k not in self._partitions:
+            views, learners = self.models.views, self.models.learners
+            found = plain_partitions(views, learners, k, self.seed)
+            self._partitions[k] = found, believed(found, learners)
+        return self._partitions[k]
+
+    def silhouettes(self, least, most):
+        """Return {k: mean silhouette} for numbers of clusters from least to at most most."""
+        if (least, most) not in self._silhouettes:
+            self._silhouettes[least, most] = mean_silhouettes(
+                self.models.views, least=least, most=most, seed=self.seed
+            )
+        return self._silhouettes[least, most]
 
 
 def sample_rows(X, links, most, seed):

@@ -33,6 +33,9 @@ from linkwise.partition.gaussian_mixture import Gaussians
 
 PLAIN = {type(None), bool, int, str}
 NUMBERS = "biufcU"  # kinds of arrays and scalars in files
+NOT_SAVED = {
+    "_unconstrained"
+}  # attributes of estimators that are computed again when they are needed
 METHODS = {"_embed"}  # of estimators, that rows computed when asked for are made by
 SPARSE = {
     sparse.csr_array: ("data", "indices", "indptr"),

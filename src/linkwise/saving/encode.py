@@ -12,6 +12,7 @@ from linkwise.saving.classes import (
     ATTRIBUTES,
     ESTIMATORS,
     METHODS,
+    NOT_SAVED,
     NUMBERS,
     PLAIN,
     SPARSE,
@@ -131,6 +132,8 @@ def encode_object(value, where, parts):
     check_names(type(value), vars(value))
     held = {}
     for name, part in vars(value).items():
+        if name in NOT_SAVED:
+            continue
         if name == "_fit_X" and is_external(part):
             held[name] = {"array": parts.add(part)}
             continue
