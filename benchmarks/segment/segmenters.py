@@ -37,6 +37,31 @@ def walker(rgb):
     return mask
 
 
+def grabcut(rgb):
+    """Return a method for two regions: GrabCut of OpenCV, background until painted otherwise."""
+    import cv2
+
+    def mask(strokes):
+        paint = paint_of(strokes, rgb.shape[:2])
+        state = np.full(paint.shape, cv2.GC_PR_BGD, np.uint8)
+        state[paint == 1], state[paint == 2] = cv2.GC_BGD, cv2.GC_FGD
+        cv2.setRNGSeed(0)
+        models = np.zeros((1, 65)), np.zeros((1, 65))
+        cv2.grabCut(rgb[..., ::-1].copy(), state, None, *models, 5, cv2.GC_INIT_WITH_MASK)
+        return np.where((state == cv2.GC_FGD) | (state == cv2.GC_PR_FGD), 2, 1)
+
+    return mask
+
+
+def methods_for_two():
+    """Return `methods` and, where OpenCV can be imported, those for two regions only."""
+    try:
+        import cv2  # noqa: F401
+    except ImportError:
+        return methods()
+    return methods() | {"GrabCut": grabcut}
+
+
 def methods():
     """Return {name: function(rgb) -> function(strokes) -> mask} of what can be imported."""
     found = {"linkwise": lambda rgb: Segmenter(rgb).mask, "nearest colour": nearest}

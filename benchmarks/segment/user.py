@@ -28,6 +28,22 @@ def stroke_through(wrong, region):
     return Stroke(str(r + 1), tuple(points), 3 if depth.max() > 4 else 0)
 
 
+def overlap(mask, region, *, most):
+    """Return the intersection over union of region 1 after two strokes and after each more.
+
+    most : int, strokes in all
+    """
+    strokes = [stroke_through(region == r, region) for r in (1, 0)]
+    found: list = []
+    while True:
+        inside, wanted = mask(strokes) == 2, region == 1
+        found.append(float((inside & wanted).sum() / (inside | wanted).sum()))
+        wrong = inside != wanted
+        if len(strokes) >= most or not wrong.any():
+            return found
+        strokes.append(stroke_through(wrong, region))
+
+
 def user(mask, region, most=MOST):
     """Return (errors after the first strokes and after each more, strokes, the last regions)."""
     strokes = [stroke_through(region == r, region) for r in np.unique(region)]

@@ -1,7 +1,8 @@
 """Regions of an image by strokes: superpixels, clustered under the constraints that strokes imply.
 
 image_files (a file to pixels, safely), colour, slic (superpixels, also at full size), strokes
-(polylines to painted pixels), region_scores (painted superpixels to the region of every pixel),
+(polylines to painted pixels), seeds (painted superpixels), random_walker (their colours spread to
+all superpixels), region_scores (regions without a stroke, and the region of every pixel),
 segmenter (all of this for an image), masks (files for other programs), project (strokes in a log).
 """
 

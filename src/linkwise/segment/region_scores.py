@@ -1,4 +1,4 @@
-"""From painted superpixels to the region of every pixel.
+"""Regions of superpixels of which some have no stroke, and the region of every pixel.
 
 Every superpixel has a mean colour c and a mean place p. The covariance of affinity propagation [1]
 is the mean of two: one along paths over adjacent superpixels, one between superpixels that look
@@ -8,25 +8,17 @@ alike, wherever they are:
     (2)  R = (I + t^2 (I - D^-1/2 W D^-1/2))^-1, scaled to R_ii = 1           t = 30
     (3)  K = (R + G) / 2,  G a Gaussian of (.3 p, c), sigma = 2 r
 
-Painted superpixels t of one colour must be together, those of two colours must not. Let all of
-these constraints act on f ~ N(0, K) ("this colour, or another one"). The values f of painted
-superpixels then have one degree of freedom left, the sign. The propagated affinity of a superpixel
-i with them has the sign of
-
-    (4)  f_c = K_it (K_tt + E)^-1 y_c          y_c = 1 - 1/k where t has colour c, else -1/k
-
-A superpixel belongs to the colour of its largest score f_c. E is diagonal: e^2 where a stroke runs
-through a superpixel, and more where it only touches it, so that a touch on a border has little
-effect. Eq. (4) holds if every region is painted. If there are more regions than colours, (5)
-constraints between some painted superpixels of each colour are propagated (Algorithm A for two
-regions, B for more). The regions are then the spectral clusters of that affinity, started at the
-painted superpixels. A painted superpixel always belongs to the colour that it is painted with.
+Constraints between some painted superpixels of each colour are propagated: must-links within a
+colour, cannot-links between two (Algorithm A for two regions, B for more). The regions are then
+(4) the spectral clusters of that affinity, started at the painted superpixels. A painted superpixel
+always belongs to the colour that it is painted with. This finds regions that have no stroke. If
+every region has one, ``random_walker`` scores the superpixels.
 
 A superpixel belongs to one region as a whole. Where a border crosses an even area, such as a sky,
 superpixels would give it steps. There the scores of similar superpixels nearby are blended at every
 pixel x of superpixel i:
 
-    (6)  f(x) = sum_j w_j f_j / sum_j w_j
+    (5)  f(x) = sum_j w_j f_j / sum_j w_j
          w_j = exp(-(|c_i - c_j|^2 + (m / s)^2 |x - p_j|^2) / (2 h^2))          h = .6 m
 
 with m and s of SLIC (``slic``), and j over superpixel i and the eight nearest to it. Across an edge
@@ -57,7 +49,7 @@ T = 30.0  # R decays over about t / 2 superpixels of one colour, most of an imag
 PLACE = 0.3  # weight of a hundredth of the longer side: all of it counts as 30 units of L*a*b*
 WIDTH = "2r"  # wider than for plain spectral clustering, so that constraints reach further
 EPS = 0.3  # e, relative to K_ii = 1: strokes count much, and one alone does not decide everything
-FEW = 8  # painted superpixels of a colour in Eq. (5): constraints grow with the square of it
+FEW = 8  # painted superpixels of a colour in Eq. (4): constraints grow with the square of it
 STEPS = 30  # of k-means at most; from such a start it needs fewer
 NEAR = 9  # superpixels that are blended: one and about those around it
 H = 0.6 * COMPACTNESS  # h, so that blending reaches .6 of the width of a superpixel
@@ -90,16 +82,6 @@ def covariance(superpixels):
     return (R / np.outer(scale, scale) + GaussianAffinity(X, WIDTH).W) / 2  # Eq. (3)
 
 
-def painted_scores(K, t, y, k, *, eps=EPS):
-    """Return f of Eq. (4), (n, k), for painted superpixels t of colours y in 0 ... k - 1.
-
-    eps : float, or array (t,), e of each
-    """
-    Y = np.eye(k)[y] - 1 / k
-    E = np.diag(np.broadcast_to(np.square(eps), len(t)))
-    return K[:, t] @ linalg.solve(K[np.ix_(t, t)] + E, Y, assume_a="pos")
-
-
 def _few(y):
     """Return the colours y with at most FEW superpixels of each, evenly spaced; -1 elsewhere."""
     few = np.full_like(y, -1)
@@ -111,7 +93,7 @@ def _few(y):
 
 
 def spectral_regions(K, y, k, rng):
-    """Return labels (n,) in 0 ... k - 1 if some of these colours are not painted, Eq. (5).
+    """Return labels (n,) in 0 ... k - 1 if some of these colours are not painted, Eq. (4).
 
     y : int array (n,), the colour of a superpixel, -1 if it is not painted
     """
@@ -135,8 +117,8 @@ def spectral_regions(K, y, k, rng):
     return nearest_centre(Z, polish(Z, start, STEPS))
 
 
-def scores(K, y, k, *, rng, eps=EPS):
-    """Return the score of every superpixel for every region.
+def regions(K, y, k, *, rng):
+    """Return the region of every superpixel, int array (n,), 0 ... k - 1.
 
     Parameters
     ----------
@@ -144,26 +126,9 @@ def scores(K, y, k, *, rng, eps=EPS):
     y : int array (n,), 0 ... c - 1 for a painted superpixel, c <= k; -1 for the others
     k : int <= n, number of regions
     rng : numpy Generator
-    eps : float, or array (n,), e of Eq. (4)
-
-    Returns
-    -------
-    array (n, k), largest at the region of the superpixel, which is its colour if it is painted
     """
-    t = np.flatnonzero(y >= 0)
-    if len(np.unique(y[t])) == k:
-        f = painted_scores(K, t, y[t], k, eps=np.broadcast_to(eps, len(y))[t])
-    elif k == 1:
-        f = np.zeros((len(y), 1))
-    else:
-        f = np.eye(k)[spectral_regions(K, y, k, rng)] - 1 / k
-    f[t] = np.eye(k)[y[t]] - 1 / k
-    return f
-
-
-def regions(K, y, k, *, rng):
-    """Return the region of every superpixel, int array (n,), 0 ... k - 1; see `scores`."""
-    return scores(K, y, k, rng=rng).argmax(axis=1)
+    found = np.zeros(len(y), dtype=np.intp) if k == 1 else spectral_regions(K, y, k, rng)
+    return np.where(y >= 0, y, found)
 
 
 def nearest(superpixels):
@@ -178,7 +143,7 @@ def colour_distances(superpixels, near):
 
 
 def blended(superpixels, near, f, own, at):
-    """Return the region, int (M,), of pixels at (row, column) in superpixels `own`, Eq. (6)."""
+    """Return the region, int (M,), of pixels at (row, column) in superpixels `own`, Eq. (5)."""
     C = colour_distances(superpixels, near)
     weight = np.float32((COMPACTNESS / superpixels.step) ** 2)
     total = np.zeros((len(own), f.shape[1]), dtype=np.float32)

@@ -1,19 +1,24 @@
-"""An image and its regions, for any set of strokes."""
+"""An image and its regions, for any sequence of strokes."""
 
+from collections import OrderedDict
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy import ndimage
 
 from linkwise._wording import counted
 from linkwise.segment.colour import lab, shrink, working_shape
-from linkwise.segment.region_scores import EPS, covariance, pixel_regions, scores
-from linkwise.segment.slic import COMPACTNESS, Superpixels, enlarge, means, slic_superpixels
-from linkwise.segment.strokes import COLOURS, painted, values_of
+from linkwise.segment.random_walker import candidate_scores, edge_weights, grown, walk_scores
+from linkwise.segment.region_scores import covariance, pixel_regions, regions
+from linkwise.segment.seeds import colours_of, cut, seeds
+from linkwise.segment.slic import Superpixels, enlarge, means, slic_superpixels
+from linkwise.segment.strokes import COLOURS, covered, painted, values_of
 
-SUPERPIXELS = 500  # enough for most objects; time grows with their cube, and a stroke takes .04 s
-WORKING = 1 << 18  # pixels of the working size: about 500 for each superpixel
+SUPERPIXELS = 2000  # borders are a few pixels off at most, and a stroke takes less than .1 s
+COARSE = 500  # superpixels to find regions without a stroke: time grows with their cube
+WORKING = 1 << 18  # pixels of the working size: about 130 for each superpixel
+KEPT = 32  # states in memory, .8 MB each; undo and further strokes start from one of these
 
 
 class Regions(NamedTuple):
@@ -29,84 +34,61 @@ class Regions(NamedTuple):
     names: dict
 
 
-class Solution(NamedTuple):
-    """The scores of superpixels that follow from strokes.
+class State(NamedTuple):
+    """An image after some strokes, at the working size. Colours have numbers 1, 2, ... by age.
 
     Attributes
     ----------
-    superpixels : Superpixels
-    f : array (n, k), the score of each superpixel for each region
-    value : uint8 array (k,), of each region in a mask
-    seen : uint8 array, the values that are painted
-    values : dict, the value of each colour
+    paint, line : uint8 arrays (h, w), the colour of painted pixels, and of the middle lines alone
+    seen : int array, the colours that are not painted over
+    region : uint8 array (h, w), the colour of the region of each pixel; None: too few colours
     """
 
-    superpixels: Superpixels
-    f: np.ndarray
-    value: np.ndarray
+    paint: np.ndarray
+    line: np.ndarray
     seen: np.ndarray
-    values: dict
+    region: Any
 
 
-def cut(superpixels, colour, paint):
-    """Return superpixels none of which is painted with two colours.
+def touching(region, paint):
+    """Return regions of which every part touches a stroke of their colour.
 
-    A superpixel with two colours is cut: each of its pixels goes to the colour of the nearest
-    painted pixel, by colour and place.
-
-    Parameters
-    ----------
-    superpixels : Superpixels
-    colour : array (h, w, 3), L*a*b* of the pixels
-    paint : int array (h, w), 0 for none
-    """
-    label, new = superpixels.label.copy(), len(superpixels.size)
-    row, column = np.nonzero(paint)
-    pairs = np.unique(np.stack([label[row, column], paint[row, column]], axis=1), axis=0)
-    which, count = np.unique(pairs[:, 0], return_counts=True)
-    for number in which[count > 1]:
-        i, j = np.nonzero(superpixels.label == number)
-        place = np.stack([i, j], axis=1) * (COMPACTNESS / superpixels.step)
-        X = np.concatenate([colour[i, j], place], axis=1)
-        on = paint[i, j] > 0
-        nearest = cKDTree(X[on]).query(X)[1]
-        side = np.unique(paint[i, j][on][nearest], return_inverse=True)[1]
-        label[i, j] = np.where(side == 0, number, new + side - 1)
-        new += side.max()
-    if new == len(superpixels.size):
-        return superpixels
-    return Superpixels(label, superpixels.step, *means(label, colour, new))
-
-
-def count_painted(superpixels, paint):
-    """Return the number of painted pixels of each superpixel, (n,)."""
-    return np.bincount(superpixels.label.ravel(), paint.ravel() > 0, len(superpixels.size))
-
-
-def seeds(superpixels, paint, line):
-    """Return the paint that stands for whole superpixels, 0 elsewhere.
-
-    That is the middle line of a stroke, and all paint on a superpixel of which more than half is
-    painted. The rest of a wide brush may lie across an edge. Its pixels keep their colour, but do
-    not determine their superpixel.
+    The pixels of other parts join the region of the nearest pixel of a part that touches one. A
+    region without a stroke stays.
 
     Parameters
     ----------
-    superpixels : Superpixels
-    paint, line : uint8 arrays (h, w), the painted pixels, and the middle lines of strokes alone
+    region, paint : uint8 arrays (h, w); paint is 0 where nothing is painted
     """
-    most = count_painted(superpixels, paint) > superpixels.size / 2
-    sure = (line == paint) | most[superpixels.label]  # a line may be painted over
-    return np.where(sure, paint, 0)
+    loose = np.zeros(region.shape, dtype=bool)
+    for value in np.intersect1d(region, paint):
+        part = ndimage.label(region == value)[0]
+        held = np.zeros(part.max() + 1, dtype=bool)
+        held[part[paint == value]] = True
+        held[0] = True  # pixels of other regions
+        loose |= ~held[part]
+    at = ndimage.distance_transform_edt(loose, return_distances=False, return_indices=True)
+    return region[tuple(at)]
 
 
-def paint_noise(superpixels, paint):
-    """Return e of each superpixel, float (n,): EPS, and more where few of its pixels are painted.
+def over(paint, seen, region):
+    """Return regions with the paint of the colours seen on top."""
+    return np.where(np.isin(paint, seen), paint, region).astype(np.uint8)
 
-    A line through a superpixel covers about as many pixels as the superpixel is wide.
+
+def full_size(rgb, superpixels, colour, region):
+    """Return regions (h, w) at the size of the image; pixels near their borders are assigned again.
+
+    colour : array (h, w, 3), L*a*b* of the pixels at the working size
     """
-    across = np.minimum(superpixels.step, superpixels.size / 2)
-    return EPS * np.maximum(1, across / np.maximum(count_painted(superpixels, paint), 1))
+    if region.shape == rgb.shape[:2]:
+        return region
+    pair = superpixels.label * np.int64(COLOURS + 1) + region
+    values, label = np.unique(pair, return_inverse=True)
+    label = label.reshape(region.shape)
+    of = (values % (COLOURS + 1)).astype(np.uint8)
+    pieces = Superpixels(label, superpixels.step, *means(label, colour, len(of)))
+    return of[enlarge(rgb, pieces, region=of)]
 
 
 class Segmenter:
@@ -117,6 +99,7 @@ class Segmenter:
     rgb : uint8 array (height, width, 3), or (height, width) for grey
     n_superpixels : int, approximate number of superpixels
     random_state : int, seed of the search for regions that are not painted
+    only_touching : bool, whether every part of a painted region must touch one of its strokes
 
     Attributes
     ----------
@@ -126,8 +109,9 @@ class Segmenter:
 
     Notes
     -----
-    The result depends on the strokes alone, not on earlier calls: a stroke undone leaves no trace.
-    A Segmenter may be used from several threads.
+    The result depends on the sequence of strokes, not on earlier calls: a stroke undone leaves no
+    trace. Once every region has a stroke, a further stroke changes pixels to its own colour only,
+    in one piece that the stroke touches. A Segmenter may be used from several threads.
 
     Examples
     --------
@@ -140,7 +124,7 @@ class Segmenter:
     [[1], [2]]
     """
 
-    def __init__(self, rgb, *, n_superpixels=SUPERPIXELS, random_state=0):
+    def __init__(self, rgb, *, n_superpixels=SUPERPIXELS, random_state=0, only_touching=False):
         rgb = np.asarray(rgb)
         if rgb.dtype != np.uint8 or rgb.ndim not in (2, 3) or rgb.shape[2:] not in ((), (3,)):
             raise ValueError(
@@ -151,62 +135,124 @@ class Segmenter:
             raise ValueError(f"rgb has no pixels; its shape is {rgb.shape}")
         if rgb.ndim == 2:
             rgb = np.repeat(rgb[..., None], 3, axis=2)
-        self.rgb, self.random_state = rgb, random_state
+        self.rgb, self.random_state, self.only_touching = rgb, random_state, only_touching
         self.shape = rgb.shape[:2]
         self.working_shape = working_shape(self.shape, WORKING)
         self._colour = lab(shrink(rgb, self.working_shape))
         self.superpixels = slic_superpixels(self._colour, n_superpixels)
+        self._weights = edge_weights(self.superpixels, self._colour)
         self._lock = Lock()
-        self._last: tuple = ()  # the last superpixels, and their covariance
-        self._last_full: tuple = ()  # the last superpixels, and their labels at full size
+        self._states: OrderedDict = OrderedDict()  # by least number of colours and strokes so far
+        self._coarse: Any = None  # superpixels to find regions without a stroke
+        self._last: tuple = ()  # the last of these, cut, and their covariance
 
-    def _cut(self, paint):
-        """Return (Superpixels, K) cut by paint (h, w); the last K is kept for equal superpixels."""
-        superpixels = cut(self.superpixels, self._colour, paint)
-        with self._lock:
-            last = self._last
-        if last and np.array_equal(last[0].label, superpixels.label):
-            return last
-        found = superpixels, covariance(superpixels)
-        with self._lock:
-            self._last = found
-        return found
+    def _scores(self, seed, seen):
+        """Return (Superpixels, their scores (n, k) by random walks) for seeds (h, w)."""
+        superpixels = cut(self.superpixels, self._colour, seed)
+        W = self._weights
+        if superpixels is not self.superpixels:
+            W = edge_weights(superpixels, self._colour)
+        y = colours_of(superpixels, seed, seen)
+        return superpixels, walk_scores(superpixels, W, y, len(seen))
 
-    def _solve(self, strokes, n_regions):
-        """Return the Solution for strokes."""
-        values = values_of([stroke.colour for stroke in strokes])
-        thin = [stroke._replace(width=0) for stroke in strokes]
-        paint, line = (
-            painted(drawn, values, self.shape, self.working_shape) for drawn in (strokes, thin)
-        )
+    def _next(self, state, stroke, number, least):
+        """Return the State after one more stroke, whose colour has a number."""
+        paint, line, on = state.paint.copy(), state.line.copy(), np.zeros_like(state.paint, bool)
+        on[covered(stroke, self.shape, self.working_shape)] = True
+        paint[on] = number
+        line[covered(stroke._replace(width=0), self.shape, self.working_shape)] = number
         seed = seeds(self.superpixels, paint, line)
         seen = np.unique(seed[seed > 0])  # a colour that is painted over does not count
-        k = max(2, len(seen)) if n_regions is None else n_regions
-        if k < len(seen):
-            raise ValueError(
-                f"strokes have {len(seen)} colours, more than {k} regions; ask for more regions, "
-                "or draw with fewer colours"
-            )
-        superpixels, K = self._cut(seed)
+        if len(seen) < least:
+            return State(paint, line, seen, None)
+        superpixels, f = self._scores(seed, seen)
+        begins = state.region is None or not np.isin(state.seen, seen).all()
+        if begins or number not in seen:
+            found = seen[pixel_regions(superpixels, f, superpixels.label)]
+        else:
+            shifted = candidate_scores(superpixels, f, np.searchsorted(seen, number), on)
+            candidate = seen[pixel_regions(superpixels, shifted, superpixels.label)] == number
+            found = grown(state.region, candidate, on, number)
+        return State(paint, line, seen, over(paint, seen, found))
+
+    def _state(self, strokes, numbers, least):
+        """Return the State after strokes, from the longest part of them that is known."""
+        keys = [(least, *strokes[:length]) for length in range(len(strokes) + 1)]
+        none = np.zeros(self.working_shape, dtype=np.uint8)
+        state, known = State(none, none, np.zeros(0, dtype=np.uint8), None), 0
+        with self._lock:
+            for length in range(len(strokes), 0, -1):
+                if keys[length] in self._states:
+                    state, known = self._states[keys[length]], length
+                    break
+        for length in range(known, len(strokes)):
+            stroke = strokes[length]
+            state = self._next(state, stroke, numbers[stroke.colour], least)
+            with self._lock:
+                self._states[keys[length + 1]] = state
+                while len(self._states) > KEPT:
+                    self._states.popitem(last=False)
+        return state
+
+    def _covariance(self, state):
+        """Return (coarse Superpixels cut by the strokes of a State, seeds, K); K is kept."""
+        with self._lock:
+            if self._coarse is None:
+                n = min(COARSE, len(self.superpixels.size))
+                self._coarse = slic_superpixels(self._colour, n)
+            coarse, last = self._coarse, self._last
+        seed = seeds(coarse, state.paint, state.line)
+        superpixels = cut(coarse, self._colour, seed)
+        if not last or not np.array_equal(last[0].label, superpixels.label):
+            last = superpixels, covariance(superpixels)
+            with self._lock:
+                self._last = last
+        return last[0], seed, last[1]
+
+    def _with_unpainted(self, state, k):
+        """Return regions (h, w) and their colours; those without a stroke get new numbers."""
+        superpixels, seed, K = self._covariance(state)
         n = len(superpixels.size)
         if k > min(n, COLOURS):
             raise ValueError(
                 f"{k} regions are too many for an image of {counted(n, 'superpixel')}; ask for at "
                 f"most {min(n, COLOURS)}"
             )
-        free = np.setdiff1d(np.arange(1, COLOURS + 1), seen)
-        value = np.r_[seen, free[: k - len(seen)]].astype(np.uint8)
-        y = np.full(n, -1)
-        y[superpixels.label[seed > 0]] = np.searchsorted(seen, seed[seed > 0])
-        rng = np.random.default_rng(self.random_state)
-        f = scores(K, y, k, rng=rng, eps=paint_noise(superpixels, seed))
-        return Solution(superpixels, f, value, seen, values)
+        seen = np.unique(seed[seed > 0])
+        free = np.setdiff1d(np.arange(1, COLOURS + 1), np.unique(state.paint))
+        colours = np.r_[seen, free[: k - len(seen)]].astype(np.uint8)
+        y = colours_of(superpixels, seed, seen)
+        found = regions(K, y, k, rng=np.random.default_rng(self.random_state))
+        f = np.eye(k)[found] - 1 / k
+        region = colours[pixel_regions(superpixels, f, superpixels.label)]
+        return over(state.paint, seen, region), colours
 
-    def _mask(self, strokes, solved, label):
-        """Return the value of every pixel, given the superpixels of the pixels (height, width)."""
-        found = solved.value[pixel_regions(solved.superpixels, solved.f, label)]
-        paint = painted(strokes, solved.values, self.shape, label.shape)
-        return np.where(np.isin(paint, solved.seen), paint, found)
+    def _solve(self, strokes, n_regions):
+        """Return (regions at the working size, by value; values of colours; values painted)."""
+        strokes = list(strokes)
+        values = values_of([stroke.colour for stroke in strokes])
+        numbers = {colour: i + 1 for i, colour in enumerate(values)}
+        state = self._state(strokes, numbers, max(2, n_regions or 0))
+        k = max(2, len(state.seen)) if n_regions is None else n_regions
+        if k < len(state.seen):
+            raise ValueError(
+                f"strokes have {len(state.seen)} colours, more than {k} regions; ask for more "
+                "regions, or draw with fewer colours"
+            )
+        region, colours = state.region, state.seen
+        if region is None or len(colours) < k:
+            region, colours = self._with_unpainted(state, k)
+        if self.only_touching:
+            region = touching(region, np.where(np.isin(state.paint, state.seen), state.paint, 0))
+        value = np.zeros(COLOURS + 1, dtype=np.uint8)
+        for colour, number in numbers.items():
+            if number in colours:
+                value[number] = values[colour]
+        painted_values = np.sort(value[value > 0])
+        free = np.setdiff1d(np.arange(1, COLOURS + 1), painted_values)
+        rest = [number for number in colours if not value[number]]
+        value[rest] = free[: len(rest)]
+        return value[region], values, painted_values
 
     def regions(self, strokes, *, n_regions=None):
         """Return the Regions at the working size.
@@ -216,18 +262,13 @@ class Segmenter:
         strokes : list of Stroke, in the order in which they were drawn
         n_regions : int, or None: as many as there are colours, at least two
         """
-        solved = self._solve(strokes, n_regions)
-        names = dict.fromkeys(solved.value.tolist())
-        names |= {value: colour for colour, value in solved.values.items() if value in solved.seen}
-        return Regions(self._mask(strokes, solved, solved.superpixels.label), names)
+        mask, values, seen = self._solve(strokes, n_regions)
+        names = dict.fromkeys([*seen.tolist(), *np.setdiff1d(mask, seen).tolist()])
+        names |= {value: colour for colour, value in values.items() if value in seen}
+        return Regions(mask, names)
 
     def mask(self, strokes, *, n_regions=None):
         """Return the value of the region of every pixel at full size, uint8 (height, width)."""
-        solved = self._solve(strokes, n_regions)
-        with self._lock:
-            last = self._last_full
-        if not last or last[0] is not solved.superpixels:
-            last = solved.superpixels, enlarge(self.rgb, solved.superpixels)
-            with self._lock:
-                self._last_full = last
-        return self._mask(strokes, solved, last[1])
+        small, values, seen = self._solve(strokes, n_regions)
+        found = full_size(self.rgb, self.superpixels, self._colour, small)
+        return over(painted(strokes, values, self.shape, self.shape), seen, found)

@@ -147,8 +147,12 @@ def slic_superpixels(colour, n, *, compactness=COMPACTNESS, iterations=ITERATION
     return Superpixels(label, step, *means(label, colour, label.max() + 1))
 
 
-def enlarge(rgb, superpixels, *, compactness=COMPACTNESS):
-    """Return the label of every pixel of the full-size image, int32 (height, width)."""
+def enlarge(rgb, superpixels, *, region=None, compactness=COMPACTNESS):
+    """Return the label of every pixel of the full-size image, int32 (height, width).
+
+    Pixels near a border between superpixels are assigned again. With `region`, an array (n,), only
+    borders between superpixels of two regions count.
+    """
     height, width = rgb.shape[:2]
     label = superpixels.label.astype(np.int32)
     h, w = label.shape
@@ -156,7 +160,8 @@ def enlarge(rgb, superpixels, *, compactness=COMPACTNESS):
         return label
     padded = np.pad(label, 1, mode="edge")
     around = [padded[1 + dy : 1 + dy + h, 1 + dx : 1 + dx + w] for dy, dx in AROUND]
-    border = np.any([near != label for near in around], axis=0)
+    of = np.arange(len(superpixels.size)) if region is None else np.asarray(region)
+    border = np.any([of[near] != of[label] for near in around], axis=0)
     weight = np.float32((compactness / superpixels.step) ** 2)
     column = (np.arange(width) * w) // width
     out = np.empty((height, width), dtype=np.int32)
