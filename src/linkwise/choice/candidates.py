@@ -11,9 +11,9 @@ All pairs of a feature set and a start are judged by the first fold. The best on
 all folds. A fit costs O(constraints), not O(points), and at most JUDGES constraints judge; what
 counts in the end is fitted to all of them.
 
-    (2)  rank of a start = log p(constraints | the start) + PRIOR * belief,   belief in 0..1
+    (2)  rank of a start = log p(constraints | the start) + PRIOR * belief + MARGIN [believed most]
 
-so that few constraints do not lead away from the partition that the data suggest.
+with belief in 0..1: few constraints do not lead away from the partition that the data suggest.
 """
 
 import time
@@ -38,10 +38,9 @@ FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the la
 JUDGES = 3000  # constraints that judge; the standard error of Eq. (1) is below .01 then
 FEWEST_TRIED = 2  # within any budget of seconds: one alone would not be a choice
 FIRST_FOLD = 0.5  # share of the budget for the first fold; the rest is for the best candidates
-RANK_FOLDS = (
-    10  # of constraints, to rank starts: quick, and few constraints miss every one left out
-)
+RANK_FOLDS = 10  # to rank starts: with fewer, linkage would miss many of few constraints
 PRIOR = 10.0  # log-likelihood that a start which is not believed at all must make up for
+MARGIN = 4.0  # and one that is not believed most: some start always fits a few constraints
 SCORED_ERROR = 0.02  # least share of wrong constraints assumed when scoring: one wrong constraint
 #                      must not outweigh all others
 
@@ -89,6 +88,7 @@ def rank_starts(partitions, belief, k, links, seed):
     Two kinds are told apart: linkage with constraints, and what does not change with constraints.
     """
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
+    prior[np.argmax(belief)] += MARGIN
     likely = np.zeros(len(partitions))
     if links:
         fold = deal(links.n_pairs, RANK_FOLDS, seed)
