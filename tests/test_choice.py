@@ -322,7 +322,7 @@ def test_the_partition_that_graphs_and_others_support_is_believed(blobs):
     learners = make_learners(seen, ("graph", "island"), 0)
     found = plain_partitions(seen, learners, 3, 0)
     found.append(Partition("nonsense", np.arange(len(y)) % 3))
-    belief = believed(found, learners)
+    belief = believed(found, learners, 3)
     assert np.argmin(belief) == len(found) - 1
     assert adjusted_rand_index(found[int(np.argmax(belief))].labels, y) == 1
 

@@ -61,7 +61,7 @@ class Plain:
         if k not in self._partitions:
             views, learners = self.models.views, self.models.learners
             found = plain_partitions(views, learners, k, self.seed)
-            self._partitions[k] = found, believed(found, learners)
+            self._partitions[k] = found, believed(found, learners, k)
         return self._partitions[k]
 
     def silhouettes(self, least, most):

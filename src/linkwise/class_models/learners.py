@@ -158,8 +158,8 @@ def kernel_smoother(Y, view, rng, *, wide):
 
 def island_smoother(graph, rng):
     """Return the smoother with a near kernel in a layout of a graph smoother's graph."""
-    affinity = graph.place.graph
-    Y = layout(affinity.W, ISLAND_DIMENSIONS, rng, order=affinity.order)
+    affinity, basis = graph.place
+    Y = layout(affinity.W, ISLAND_DIMENSIONS, rng, basis=basis, order=affinity.order)
     found = kernel_smoother(Y, graph.view, rng, wide=False)
     degree = float(np.median(affinity.W.sum(axis=1)))
     return found._replace(name="island", place=IslandPlace(affinity, Y, degree, found.place))

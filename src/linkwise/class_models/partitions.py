@@ -20,6 +20,9 @@ Which partition to believe is told by the partitions together and by the graphs:
 
     (3)  score = mean adjusted Rand index with the others * max(mean modularity in the graphs, 0)
 
+Where some partition comes near the largest possible modularity, 1 - 1/k, the graphs show k islands,
+and the modularity decides alone: partitions that cut islands would agree on what is wrong.
+
 O(n k) for each, O(c^3) for the linkage of c small clusters.
 """
 
@@ -34,6 +37,7 @@ from linkwise.embedding.spectral import unit_rows
 from linkwise.partition.k_means import kmeans
 
 STARTS = 3  # of k-means: many partitions are made, and none of them has to be the very best
+CLEAR = 0.9  # share of the largest possible modularity; images of digits have .92 to .95
 SMALL = 100  # small clusters that linkage merges; 200 for many points and for many clusters
 VOTE = np.log(0.95 / 0.05)  # log odds of a constraint that is right 19 times in 20
 LEAST = 1e-12  # mean weight: keeps the logarithm finite
@@ -197,8 +201,11 @@ def modularity(W, labels):
     return float(np.trace(C) / total - ((C.sum(axis=1) / total) ** 2).sum())
 
 
-def believed(partitions, learners):
-    """Return how much each partition is to be believed, Eq. (3), (p,), at least 0."""
+def believed(partitions, learners, k):
+    """Return how much each partition into k clusters is to be believed, Eq. (3), (p,), >= 0."""
     graphs = [graph.place.graph.W for graph in graphs_among(learners)]
-    inside = [np.mean([modularity(W, one.labels) for W in graphs] or [1]) for one in partitions]
-    return np.maximum(agreements(partitions), 0) * np.maximum(inside, 0)
+    means = [np.mean([modularity(W, one.labels) for W in graphs] or [1]) for one in partitions]
+    inside = np.maximum(means, 0)
+    if inside.max() >= CLEAR * (1 - 1 / k):
+        return inside
+    return np.maximum(agreements(partitions), 0) * inside

@@ -8,8 +8,10 @@
 
 Each view is centred and reduced to at most ``LIMIT`` principal directions. A view that would
 repeat another is left out: scaled, if all columns already have about the same variance; ranged, if
-all ranges are about the same multiple of the deviation; ranked, if there are many columns. Sparse
-points are first reduced to ``LIMIT`` singular directions.
+all ranges are about the same multiple of the deviation; ranked, if there are many columns. Of many
+points with many columns of about the same range (pixels), scaled is left out too: it takes long and
+magnifies columns that are almost constant. Sparse points are first reduced to ``LIMIT`` singular
+directions.
 """
 
 from typing import NamedTuple
@@ -25,6 +27,7 @@ LIMIT = 100  # directions: the graph and the kernels of a view cost O(n LIMIT) a
 ALIKE = 1.2  # ratio of largest to smallest deviation up to which scaling would change little
 MANY = 200  # columns; ranks of more (pixels, words) are mostly ties, and slow to look up
 FEW = 8  # columns; the length of a row of fewer is information rather than scale
+LARGE = 5000  # rows, from which on a view costs seconds
 TABLE = 2000  # rows kept to look ranks up: errs by at most 1/2000 in rank, and keeps models small
 
 
@@ -94,7 +97,8 @@ def make_views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
     if not kept.any():
         return found
     spread, ranges = deviation[kept], np.ptp(Y, axis=0)[kept]
-    if "scaled" in kinds and spread.max() > ALIKE * spread.min():
+    one_unit = Y.shape[1] > MANY and len(Y) > LARGE and 2 * np.median(ranges) > ranges.max()
+    if "scaled" in kinds and spread.max() > ALIKE * spread.min() and not one_unit:
         found.append(_view("scaled", X, first=first, scale=scale, seed=seed))
     if "ranged" in kinds and (ranges / spread).max() > ALIKE * (ranges / spread).min():
         ranged = np.zeros_like(scale)

@@ -104,15 +104,15 @@ def _steps(first, count):
     return (np.float32(first * (1 - step / count)) for step in range(count))
 
 
-def start(W, r, rng, *, order=None):
+def start(basis, r, rng):
     """Return where the layout starts: the r smoothest eigenvectors that are not constant."""
-    V = spectral_basis(W, r + 1, rng, order=order).vectors[:, 1 : r + 1]
+    V = basis.vectors[:, 1 : r + 1]
     V = np.pad(V, ((0, 0), (0, r - V.shape[1])))  # a graph of few points has few eigenvectors
     V = V * (REACH / max(float(abs(V).max()), 1e-12))
     return (V + rng.normal(scale=JITTER, size=V.shape)).astype(np.float32, order="C")
 
 
-def layout(W, r, rng, *, order=None, steps=STEPS, repulsion=REPULSION):
+def layout(W, r, rng, *, basis=None, order=None, steps=STEPS, repulsion=REPULSION):
     """Return a layout of a graph in r dimensions, float32 (n, r).
 
     Parameters
@@ -120,12 +120,15 @@ def layout(W, r, rng, *, order=None, steps=STEPS, repulsion=REPULSION):
     W : csr_array (n, n), symmetric, weights >= 0
     r : int
     rng : numpy Generator
+    basis : Basis of the graph with r + 1 eigenvectors or more, or None: computed here
     order : permutation of the points that puts neighbours side by side, or None
         With many points a step is several times faster in that order.
     steps : int
     repulsion : float, g: more leaves wider gaps between the islands
     """
-    Y = start(W, r, rng, order=order)
+    if basis is None:
+        basis = spectral_basis(W, r + 1, rng, order=order)
+    Y = start(basis, r, rng)
     W = W.astype(np.float32)
     if order is not None:
         W, Y = W[order][:, order], Y[order]
