@@ -40,7 +40,7 @@ def segment_page(folder, *, name="two.png"):
     """Open an image and its project two.linkwise, written if new; yield the SegmentPage."""
     if not (folder / name).exists():
         Image.fromarray(two_halves()).save(folder / name)
-    settings = {"regions": None, "superpixels": 80}
+    settings = {"regions": None, "superpixels": 80, "only_touching": None}
     rgb, journal = open_project(folder / name, folder / "two.linkwise", settings)
     with journal:
         yield SegmentPage(rgb, journal, name=name, settings=settings)

@@ -44,11 +44,11 @@ class Tab:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def shown(self, events, k=0):
+    def shown(self, events, k=0, touching=0):
         """Wait for the regions after so many events; return what the list says of them."""
         body = self.page.locator("body")
-        expect(body).to_have_attribute("data-shown", f"{events},{k}", timeout=WAIT)
-        return self["list"].inner_text().replace("%", " %").split()
+        expect(body).to_have_attribute("data-shown", f"{events},{k},{touching}", timeout=WAIT)
+        return self["list"].inner_text().replace("cut out", "").replace("%", " %").split()
 
     def draw(self, key, *points):
         box = self["photo"].bounding_box()
@@ -128,6 +128,41 @@ def test_strokes_regions_undo_export(open_tab):
     mask = np.load(download.value.path())
     assert np.mean(mask[:, :60] == 1) > 0.98
     assert np.mean(mask[:, 60:] == 2) > 0.98
+
+
+def test_brushes_have_names_and_one_stroke_can_be_deleted(open_tab):
+    tab, other = open_tab(), open_tab()
+    tab.shown(0)
+    tab.draw_halves()
+    two = tab.shown(2)
+    tab.draw("1", (70, 70), (80, 70))
+    tab.shown(3)
+    tab.press("1")
+    tab["brush-name"].fill("left <b>")
+    tab["brush-name"].press("Enter")
+    expect(tab["list"]).to_contain_text("left <b>")
+    expect(other.page.get_by_label("Brush 1, left <b>")).to_be_visible()
+    tab.page.get_by_label("Delete stroke 3, left <b>").click()
+    named = tab.shown(4)
+    assert [word for word in named if word not in ("left", "<b>")] == two
+    with tab.page.expect_download() as download:
+        tab.page.get_by_label("Cut out region 1").click()
+    with Image.open(download.value.path()) as image:
+        pixels = np.asarray(image)
+    assert pixels.shape == (80, 120, 4)
+    assert pixels[:, :55, 3].mean() > 250
+    assert pixels[:, 65:, 3].mean() < 5
+
+
+def test_only_parts_that_touch_a_stroke_is_a_setting(open_tab):
+    tab = open_tab()
+    tab.shown(0)
+    tab.draw_halves()
+    tab.shown(2)
+    tab["touching"].check()
+    tab.shown(2, touching=1)
+    tab["touching"].uncheck()
+    tab.shown(2)
 
 
 def test_all_of_it_can_be_done_with_the_keyboard(open_tab):

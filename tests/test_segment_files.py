@@ -271,7 +271,7 @@ def test_wrong_commands_are_refused(folder, capsys, words, code, fault):
     assert not os.path.exists("m.png")
 
 
-SETTINGS = {"regions": None, "superpixels": None}
+SETTINGS = {"regions": None, "superpixels": None, "only_touching": None}
 
 
 def test_a_project_keeps_strokes_and_undo_is_exact(folder, capsys):
@@ -285,6 +285,26 @@ def test_a_project_keeps_strokes_and_undo_is_exact(folder, capsys):
     strokes = [Stroke("1", ((10, 5), (10, 35)), 2), Stroke("2", ((50, 20),), 2)]
     assert_array_equal(np.load("mask.npy"), Segmenter(rgb).mask(strokes))
     assert len(read_project("halves.linkwise").events) == 4
+
+
+def test_a_region_is_cut_out_by_its_value_its_colour_or_its_name(folder, capsys):
+    rgb, journal = open_project("halves.png", "halves.linkwise", SETTINGS)
+    with journal:
+        journal.stroke(**LEFT)
+        journal.stroke(**RIGHT)
+        journal.configure(names={"2": "right half"})
+    for region, inside in (("1", np.arange(60) < 30), ("right half", np.arange(60) >= 30)):
+        words = ["segment", "halves.png", "--cutout", region, "-o", "cut.png", "--force"]
+        assert main(words) == 0
+        assert "2 (right half) 50.0%" in capsys.readouterr().err
+        with Image.open("cut.png") as image:
+            pixels = np.asarray(image)
+        assert_array_equal(pixels[..., :3], rgb)
+        assert_array_equal(pixels[..., 3], np.where(inside, 255, 0) * np.ones((40, 1)))
+    assert main(["segment", "halves.png", "--cutout", "sky", "-o", "sky.png"]) == 3
+    assert "no region 'sky'; there are 1, 2, right half" in capsys.readouterr().err
+    assert main(["segment", "halves.png", "--cutout", "1", "-o", "sky.npy"]) == 3
+    assert "end the name in .png" in capsys.readouterr().err
 
 
 def test_a_mask_never_overwrites_the_image_of_a_project(folder, capsys):
@@ -312,7 +332,9 @@ def test_strokes_outside_of_the_image_in_a_log_are_refused(folder, capsys):
 
 
 def test_settings_of_a_project_are_kept(folder, capsys):
-    open_project("halves.png", "halves.linkwise", {"regions": 3, "superpixels": 40})[1].close()
+    open_project("halves.png", "halves.linkwise", SETTINGS | {"regions": 3, "superpixels": 40})[
+        1
+    ].close()
     assert main(["segment", "halves.png", "-o", "three.npy"]) == 0
     assert len(np.unique(np.load("three.npy"))) == 3
     assert main(["segment", "halves.png", "--regions", "2", "-o", "two.npy"]) == 0

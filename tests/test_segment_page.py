@@ -18,6 +18,7 @@ from segment_parts import LEFT, RIGHT, served_segment_page, two_halves
 
 from linkwise.journal import read_project
 from linkwise.segment import Segmenter, Stroke
+from linkwise.segment.project import open_project
 
 THIRD = {"colour": "3", "points": [[60, 70]], "width": 4}
 
@@ -58,7 +59,8 @@ def test_strokes_regions_undo_redo_export(page):
     with Image.open(io.BytesIO(png)) as image:
         assert_array_equal(np.asarray(image), full)
     lines = [
-        Stroke(s["colour"], tuple(map(tuple, s["points"])), s["width"]) for s in json.loads(strokes)
+        Stroke(s["colour"], tuple(map(tuple, s["points"])), s["width"])
+        for s in json.loads(strokes)["strokes"]
     ]
     assert_array_equal(full, Segmenter(two_halves(), n_superpixels=80).mask(lines))
 
@@ -119,6 +121,30 @@ def test_bad_strokes_are_refused_and_leave_nothing(page, body):
     assert page.state()["strokes"] == []
 
 
+def test_one_stroke_is_deleted_by_its_event(page):
+    page.command("/api/stroke", LEFT)
+    page.command("/api/stroke", RIGHT)
+    state = page.command("/api/stroke", THIRD)
+    assert state["events"] == [1, 2, 3]
+    state = page.command("/api/undo", {"event": 2})
+    assert state["events"] == [1, 3]
+    assert [s["colour"] for s in state["strokes"]] == ["1", "3"]
+
+
+def test_names_and_settings_of_a_project_are_kept(tmp_path):
+    with served_segment_page(tmp_path) as page:
+        page.command("/api/name", {"colour": "1", "name": "sky"})
+        page.command("/api/name", {"colour": "2", "name": "sea"})
+        page.command("/api/name", {"colour": "2", "name": ""})
+        page.command("/api/touching", {"on": True})
+        for body in ({"colour": "1", "name": "x" * 81}, {"colour": 1, "name": "sky"}):
+            assert page.command("/api/name", body, status=400)["error"]
+    _, journal = open_project(tmp_path / "two.png", tmp_path / "two.linkwise", {})
+    with journal:
+        assert journal.settings["names"] == {"1": "sky"}
+        assert journal.settings["only_touching"] is True
+
+
 def test_nothing_to_undo_is_said(page):
     assert page.command("/api/undo", {}, status=400)["error"] == "there is nothing to undo"
 
@@ -156,10 +182,11 @@ ODD = [
     [[1, 2]], {}, {"a": 1},
 ]  # fmt: skip
 GETS = ["state", "image", "mask", "export/strokes.json", "export/mask.png", "export/mask.npy",
+        "export/cutout.png?region=1", "export/cutout.png?region=x",
         "export/..%2ftwo.png", "nothing"]  # fmt: skip
 POSTS = {
     "stroke": ["colour", "points", "width", "client"], "undo": ["client"], "redo": ["client"],
-    "count": ["k"],
+    "count": ["k"], "touching": ["on"], "name": ["colour", "name"],
 }  # fmt: skip
 
 
@@ -178,6 +205,8 @@ def wild(rng):
         "width": nearly(0, 1, 7.5, 60),
         "client": nearly(f"{rng.randrange(10**12):012d}"),
         "k": nearly(None, 1, 2, 5),
+        "on": nearly(True, False),
+        "name": nearly("", "sky", "sea"),
     }
     path = rng.choice([*POSTS, "stroke", "nothing"])
     names = POSTS.get(path, [])
@@ -217,7 +246,9 @@ def test_whatever_is_asked_nothing_breaks(page):
     assert reached > n / 2
     kept = read_project(page.segment_page.journal.path).state
     assert kept == page.segment_page.journal.state
-    assert page.state()["strokes"] == json.loads(page.get("/api/export/strokes.json").body)
+    assert (
+        page.state()["strokes"] == json.loads(page.get("/api/export/strokes.json").body)["strokes"]
+    )
     assert mask_of(page).min() > 0
 
 

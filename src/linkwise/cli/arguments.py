@@ -203,9 +203,15 @@ def parser() -> Parser:
     )
     add(
         "--superpixels",
-        type=whole(2, 3000),
+        type=whole(2, 10_000),
         metavar="N",
-        help="approximate number of superpixels, default 500",
+        help="approximate number of superpixels, default 2000",
+    )
+    add(
+        "--only-touching",
+        action="store_true",
+        default=None,
+        help="every part of a region must touch one of its strokes",
     )
     add(
         "--project",
@@ -218,6 +224,11 @@ def parser() -> Parser:
         dest="output",
         metavar="FILE",
         help="write the mask, .png or .npy, without opening a page",
+    )
+    add(
+        "--cutout",
+        metavar="REGION",
+        help="write this region of the image to -o instead, the rest transparent",
     )
     add("--force", action="store_true", help="overwrite the output")
     add_page(added)

@@ -69,6 +69,8 @@ def segment(args: Namespace) -> int:
     project = args.project or default_project(args.image)
     if args.output is None and args.strokes is not None:
         raise UsageError("--strokes needs -o FILE for the mask; without both, a page opens")
+    if args.output is None and args.cutout is not None:
+        raise UsageError("--cutout needs -o FILE.png for the region")
     if args.strokes is not None and args.project is not None:
         raise UsageError("strokes come from --strokes or from --project; name one of them")
     given = {name: getattr(args, name) for name in KEPT}
@@ -90,10 +92,11 @@ def write_regions(args, write, project, settings):
     from linkwise.tables import check_output
 
     refuse_inputs(args.output, args.image, args.strokes, project)
-    check_format(args.output)
+    check_format(args.output, cutout=args.cutout is not None)
     check_output(args.output, force=args.force, projects=[project] if project else [])
     if project is not None and args.project is None and not os.path.exists(project):
         project = None
-    told = write(args.image, args.output, strokes=args.strokes, project=project, settings=settings)
+    what = {"strokes": args.strokes, "project": project, "cutout": args.cutout}
+    told = write(args.image, args.output, settings=settings, **what)
     print(told, file=sys.stderr)
     return 0

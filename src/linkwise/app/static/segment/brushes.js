@@ -1,7 +1,8 @@
 // The brushes: which colour and which width a stroke gets.
 import { $, make } from "../shared/dom.js";
 import { Signal } from "../shared/signal.js";
-import { colourOf, store } from "./store.js";
+import { send } from "./commands.js";
+import { colourOf, nameOf, store } from "./store.js";
 
 const BRUSHES = 9; // one for each digit key
 const WIDEST = 0.1; // of the image
@@ -37,6 +38,23 @@ export function selectBrush(colour) {
     button.setAttribute("aria-checked", String(selected));
     button.tabIndex = selected ? 0 : -1;
   }
+  showNames();
+}
+
+// Show the name of each brush, and that of the selected one in its field.
+export function showNames() {
+  for (const button of $("brushes").children) {
+    const { colour } = button.dataset;
+    const name = nameOf(colour);
+    button.setAttribute("aria-label", name ? `Brush ${colour}, ${name}` : `Brush ${colour}`);
+    button.title = name ?? "";
+  }
+  const field = $("brush-name");
+  if (document.activeElement !== field) field.value = nameOf(brush.colour) ?? "";
+}
+
+function nameBrush() {
+  send("/api/name", { colour: brush.colour, name: $("brush-name").value.trim() });
 }
 
 function buttonOf(value) {
@@ -69,4 +87,5 @@ export function stepBrush(step) {
 
 export function listenToBrushes() {
   $("width").addEventListener("input", showWidth);
+  $("brush-name").addEventListener("change", nameBrush);
 }

@@ -4,13 +4,14 @@ import { connection } from "../shared/connection.js";
 import { $, onClick } from "../shared/dom.js";
 import { say, setBanner } from "../shared/notices.js";
 import { count } from "../shared/texts.js";
-import { listenToBrushes, makeBrushes, showWidth, widthChanged } from "./brushes.js";
+import { listenToBrushes, makeBrushes, showNames, showWidth, widthChanged } from "./brushes.js";
 import { redo, send, undo } from "./commands.js";
 import { listenToKeys } from "./keys.js";
 import { paint } from "./painting.js";
 import { listenToPointer } from "./pointer.js";
 import { listenToRegions, refreshRegions } from "./regions.js";
 import { store } from "./store.js";
+import { listStrokes } from "./stroke_list.js";
 import { strokes } from "./strokes.js";
 import { listenToViewport, viewport } from "./viewport.js";
 
@@ -53,8 +54,11 @@ function show(view) {
   $("undo").disabled = !view.undo;
   $("redo").disabled = !view.redo;
   if (document.activeElement !== $("count")) $("count").value = view.k ?? "";
+  $("touching").checked = view.touching;
   if (first) start(view);
+  showNames();
   showStrokes();
+  listStrokes();
   refreshRegions();
 }
 
@@ -80,4 +84,7 @@ onClick("undo", undo);
 onClick("redo", redo);
 onClick("fit", () => viewport.fit());
 $("count").addEventListener("change", setCount);
+$("touching").addEventListener("change", ({ target }) =>
+  send("/api/touching", { on: target.checked }),
+);
 connection.open({ onView: show, onDown });

@@ -14,11 +14,20 @@ const CIRCLE = 2 * Math.PI;
 const canvas = $("strokes");
 const stage = $("stage");
 
-function paintStroke(pen, { points, width, colour }) {
+let pointedOut = -1; // the place of the stroke that the list is about, among those of the view
+
+export function pointOut(place) {
+  pointedOut = place;
+}
+
+function paintStroke(pen, { points, width, colour }, isPointedOut) {
   const { scale } = viewport;
   const inner = Math.max(width, THINNEST / scale);
   for (const [style, lineWidth] of [
-    ["rgb(255 255 255 / 85%)", inner + (2 * RIM) / scale],
+    [
+      isPointedOut ? "#000" : "rgb(255 255 255 / 85%)",
+      inner + ((isPointedOut ? 4 : 2) * RIM) / scale,
+    ],
     [colourOf(regionOf(colour)), inner],
   ]) {
     pen.strokeStyle = style;
@@ -56,6 +65,8 @@ export function paint() {
   pen.clearRect(0, 0, width, height);
   pen.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * left, ratio * top);
   pen.lineCap = pen.lineJoin = "round";
-  for (const stroke of strokes.all) paintStroke(pen, stroke);
+  strokes.all.forEach((stroke, place) => {
+    paintStroke(pen, stroke, place === pointedOut);
+  });
   if (cursor.at) paintCursor(pen, cursor.at);
 }

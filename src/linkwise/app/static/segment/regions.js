@@ -4,7 +4,7 @@ import { $, isPressed, make, setPressed } from "../shared/dom.js";
 import { numbers, Refused } from "../shared/requests.js";
 import { percent } from "../shared/texts.js";
 import { swatch } from "./brushes.js";
-import { colourOf, isAsked, store } from "./store.js";
+import { colourOf, isAsked, nameOf, store } from "./store.js";
 
 const VALUES = 256; // of a mask of bytes; 0 is no region
 const EDGE = [255, 255, 255, 235]; // the line between two regions
@@ -54,8 +54,8 @@ export function showTint() {
   pen.putImageData(imageOf(pen, width, height, alpha), 0, 0);
 }
 
-function itemOf(value, name, share) {
-  const named = name === String(value) ? "" : name;
+function itemOf(value, colour, share) {
+  const named = nameOf(colour) ?? (colour === String(value) ? "" : colour);
   return make(
     "li",
     {},
@@ -63,6 +63,14 @@ function itemOf(value, name, share) {
     make("b", { textContent: String(value) }),
     make("span", { className: "note", textContent: named ?? "no stroke" }),
     make("span", { className: "share", textContent: percent(share) }),
+    make("a", {
+      className: "cutout",
+      href: `/api/export/cutout.png?region=${value}`,
+      download: `cutout-${value}.png`,
+      textContent: "cut out",
+      title: "Save this region of the image, with the rest transparent",
+      "aria-label": `Cut out region ${value}`,
+    }),
   );
 }
 
@@ -123,6 +131,7 @@ async function fetchUntilCurrent() {
 
 // Show the regions of the view.
 export function refreshRegions() {
+  showList();
   if (isSame(shown, store.view.version)) return;
   if (busy) {
     again = true;
