@@ -40,8 +40,10 @@ FROM_EACH = 150  # leading features of a smoother: the rest is shrunk to almost 
 FEATURES = 200  # of a feature set: bounds the cost, O(m FEATURES k) a step
 STRENGTH = 2  # index on a smoother's grid, its middle; the penalty l does the rest
 STEPS = 60  # the minimum need not be exact: the next penalty starts from it
+SETTLED = 1e-5  # relative change of the loss that ends the steps
 EM_STEPS = 30  # of (6), which starts near its minimum
 ROUNDS = 3  # of (5) and (6); on the development sets more changed nothing
+CHAINED = 1.5  # constraints of a point on average; with fewer, (5) tells no more than Eq. (2)
 SURE = 4.0  # logit of the start's own class: odds of 55
 RIDGE = 0.1  # for the fit of the features to a start; features have about unit size
 LEAST = 1e-6  # probability: constraints can overrule the features anywhere
@@ -119,7 +121,8 @@ def class_probabilities(Z, W):
 
 
 def _minimum(objective, W, steps):
-    found = minimize(objective, W.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": steps})
+    options = {"maxiter": steps, "ftol": SETTLED}
+    found = minimize(objective, W.ravel(), jac=True, method="L-BFGS-B", options=options)
     return found.x.reshape(W.shape)
 
 
@@ -170,8 +173,9 @@ def fit_labels(z, q, W, W_0, *, penalty):
 
 
 def refine(z, links, W, W_0, *, error, penalty):
-    """Return W (r, k) after some rounds of Eqs. (5) and (6)."""
-    for _ in range(ROUNDS):
+    """Return W (r, k) after some rounds of Eqs. (5) and (6), if points have several constraints."""
+    rounds = ROUNDS if 2 * links.n_pairs > CHAINED * len(z) else 0
+    for _ in range(rounds):
         evidence = np.log(np.maximum(class_probabilities(z, W), LEAST))
         q = propagate(evidence, links, error).q  # Eq. (5)
         W = fit_labels(z, q, W, W_0, penalty=penalty)
