@@ -149,7 +149,7 @@ def parser() -> Parser:
 
     added = command(label)
     add = added.add_argument
-    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file")
+    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or a folder of images")
     add("--terminal", action="store_true", help="ask in this terminal instead of on a page")
     add(
         "--project",
@@ -158,6 +158,11 @@ def parser() -> Parser:
     )
     add("--text", metavar="C", help="column of texts to cluster by")
     add("--image", metavar="C", help="column of names of image files to cluster by")
+    add(
+        "--embedding",
+        metavar="FILE",
+        help=".npy file of vectors to cluster by, one for each row; DATA is only shown",
+    )
     add("-k", type=whole(1), metavar="K", help="number of clusters; default: found while labelling")
     add_columns(added)
     add(

@@ -1,6 +1,7 @@
 """The data that a project is about, and the refusal of other data."""
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 from linkwise._wording import counted
@@ -25,13 +26,23 @@ class Data(NamedTuple):
     named_by: str
 
 
-def describe(path: FilePath, n_rows: int, *, ids: bool = False) -> Data:
-    """Return the Data of a file of n_rows rows, which have ids or are known by their numbers."""
-    from hashlib import file_digest
+def _checksum(path: FilePath) -> str:
+    """Return the checksum of a file, or of the names and checksums of the files below a folder."""
+    from hashlib import file_digest, sha256
 
-    with open(path, "rb") as file:
-        checksum = file_digest(file, "sha256").hexdigest()
-    return Data(os.path.basename(path), checksum, int(n_rows), "id" if ids else "row")
+    if not os.path.isdir(path):
+        with open(path, "rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    total = sha256()
+    for found in sorted(item for item in Path(path).rglob("*") if item.is_file()):
+        total.update(f"{found.relative_to(path).as_posix()}\0{_checksum(found)}\n".encode())
+    return total.hexdigest()
+
+
+def describe(path: FilePath, n_rows: int, *, ids: bool = False) -> Data:
+    """Return the Data of a file or folder of n_rows rows, known by ids or by their numbers."""
+    name = os.path.basename(os.path.normpath(path))
+    return Data(name, _checksum(path), int(n_rows), "id" if ids else "row")
 
 
 def check_data(path: FilePath, theirs: Data, data: Data) -> None:

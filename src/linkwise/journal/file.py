@@ -104,7 +104,9 @@ def check_kind(path: FilePath) -> None:
 
 
 def default_project(path: FilePath) -> str:
-    """Return the name of the project of a file: beside it, with the suffix .linkwise."""
+    """Return the name of the project of a file or folder: beside it, with the suffix .linkwise."""
+    if os.path.isdir(path):
+        return f"{os.path.normpath(path) if Path(path).name else os.path.abspath(path)}.linkwise"
     return str(Path(path).with_suffix(".linkwise"))
 
 

@@ -1,9 +1,8 @@
-"""Images in files that a column names: found, and made into points.
+"""Images in files, in a folder or named by a column of a table: found, and read as pixels.
 
-A name is a path below the folder of the table, so a table from elsewhere cannot show other files of
-this machine. The type of an image is found by its first bytes, not by its name.
-
-An image becomes a point by its colours on a 16 x 16 grid, projected on their singular vectors.
+A name is a path below the folder, or below the folder of the table, so a table from elsewhere
+cannot show other files of this machine. The type of an image is found by its first bytes, not by
+its name. ``picture_features`` makes points of the pixels.
 """
 
 import os
@@ -12,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from linkwise._wording import counted
 from linkwise.exceptions import MissingExtra
+from linkwise.labelling.picture_features import SIDE, picture_points
 
-SIDE = 16  # cells of the grid across: coarse enough to ignore small shifts
-DIMENSIONS = 50  # singular vectors; later ones are noise
+SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")  # of the images in a folder
 LARGEST = 50_000_000  # bytes of a file, pixels of an image: larger ones may exhaust the memory
 KINDS = {
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -25,16 +25,30 @@ KINDS = {
 }
 
 
+def images_in(folder):
+    """Return (names of the images below a folder, how many other files there are)."""
+    files = [path for path in Path(folder).rglob("*") if path.is_file()]
+    names = [path.relative_to(folder).as_posix() for path in files]
+    names = [name for name in names if not any(part[0] == "." for part in name.split("/"))]
+    found = sorted(name for name in names if name.lower().endswith(SUFFIXES))
+    if not found:
+        raise ValueError(
+            f"{folder} has no images, {counted(len(names), 'other file')}; "
+            f"linkwise reads {', '.join(SUFFIXES)}"
+        )
+    return found, len(names) - len(found)
+
+
 def image_file(name, table):
-    """Return the path of an image that a table names, or refuse it."""
-    folder = os.path.realpath(Path(table).parent)
+    """Return the path of an image that a table names or that is in a folder, or refuse it."""
+    folder = os.path.realpath(table if os.path.isdir(table) else Path(table).parent)
     try:
         path = os.path.realpath(os.path.join(folder, name))
         inside = os.path.commonpath([folder, path]) == folder and os.path.isfile(path)
     except ValueError:  # a NUL in the name, or another drive
         inside = False
     if not inside:
-        raise ValueError(f"{table}: {name!r} is no file below the folder of the table")
+        raise ValueError(f"{table}: {name!r} is no file below {folder}")
     if os.path.getsize(path) > LARGEST:
         raise ValueError(f"{table}: the image {name!r} has more than {LARGEST:,} bytes")
     return path
@@ -47,7 +61,8 @@ def kind_of(raw):
     return next((kind for start, kind in KINDS.items() if raw.startswith(start)), None)
 
 
-def _colours(path, name, table):
+def _pixels(path, name, table):
+    """Return the pixels of an image, uint8 (64, 64, 3)."""
     from PIL import Image
 
     with warnings.catch_warnings():
@@ -60,16 +75,13 @@ def _colours(path, name, table):
                 small = picture.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
         except Exception as error:  # a broken picture may fail anywhere, and with anything
             raise ValueError(f"{table}: {name!r} is not a readable picture ({error})") from error
-    return np.asarray(small, dtype=np.float64).ravel() / 255
+    return np.asarray(small)
 
 
 def image_points(names, table):
-    """Return the images that a table names as points, (n, d)."""
+    """Return images as points, (n, d): names in a folder, or in the folder of a table."""
     try:
         import PIL  # noqa: F401
     except ImportError:
         raise MissingExtra("Pillow", "image") from None
-    X = np.array([_colours(image_file(name, table), name, table) for name in names])
-    X -= X.mean(axis=0)
-    U, s, _ = np.linalg.svd(X, full_matrices=False)
-    return U[:, :DIMENSIONS] * s[:DIMENSIONS]
+    return picture_points(_pixels(image_file(name, table), name, table) for name in names)

@@ -7,6 +7,9 @@ csv, tsv   All columns are shown. The points are the columns of numbers (of thos
            given) and, if named, a column of texts or images. A column that is mostly numbers must
            hold nothing else: it is refused rather than left out in silence.
 npy, npz   as in `linkwise fit`
+folder     The images below it are shown and known by their names.
+
+A file of vectors, one for each row, may give the points instead: then all columns are only shown.
 
 Texts become points by TF-IDF of their words and a truncated singular value decomposition, scaled to
 length 1: O(words) time and memory, and n x 100 numbers. Images are in files that a column names
@@ -19,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._wording import counted
-from linkwise.labelling.images import image_points
+from linkwise.labelling.images import image_points, images_in
 from linkwise.tables.columns import find_column, find_features, header_of
 from linkwise.tables.csv_rows import DELIMITER, is_number, read_bytes, read_numbers, read_rows
 from linkwise.tables.id_columns import NO_IDS, find_ids, read_ids
@@ -27,6 +30,9 @@ from linkwise.tables.points import read_points
 
 DIMENSIONS = 100  # of texts: usual for latent semantic analysis
 WORDS = 50_000  # of all texts, the most frequent; rarer ones say little about clusters
+
+
+NAME = "image"  # the one column of a folder of images: their names, which are also their ids
 
 
 class Items(NamedTuple):
@@ -81,8 +87,30 @@ def text_points(texts):
     return normalize(TruncatedSVD(d, random_state=0).fit_transform(words))
 
 
-def read_items(path, *, id_column=None, columns=None, text=None, image=None, standardize=False):
-    """Return the Items in a .csv, .tsv, .npy or .npz file.
+def read_embedding(path, n, data):
+    """Return the points in a .npy file, one for each of the n rows of data."""
+    if Path(path).suffix.lower() != ".npy":
+        raise ValueError(f"--embedding is {path}; name a .npy file with a vector for each row")
+    X = read_points(str(path)).X
+    if len(X) != n:
+        raise ValueError(
+            f"--embedding: {path} has {counted(len(X), 'row')}, but {data} has {n}; "
+            "write one vector for each row, in the same order"
+        )
+    return X
+
+
+def read_items(
+    path,
+    *,
+    id_column=None,
+    columns=None,
+    text=None,
+    image=None,
+    embedding=None,
+    standardize=False,
+):
+    """Return the Items in a .csv, .tsv, .npy or .npz file, or in a folder of images.
 
     Parameters
     ----------
@@ -92,13 +120,20 @@ def read_items(path, *, id_column=None, columns=None, text=None, image=None, sta
     columns : list of str or None, the columns to show, and to cluster by if they are numbers
     text : str or None, the column of texts to cluster by
     image : str or None, the column of names of image files, in the folder of the table
-    standardize : bool, give every column of numbers mean 0 and variance 1
+    embedding : str or None, a .npy file of the points (n, d); the data are then only shown
+    standardize : bool, give every column of numbers, or of the embedding, mean 0 and variance 1
     """
+    if Path(path).is_dir():
+        given = id_column, columns, text, image
+        return _read_folder(path, given, embedding, standardize)
     suffix = Path(path).suffix.lower()
     if suffix not in (*DELIMITER, ".npy", ".npz"):
-        raise ValueError(f"{path}: cannot tell the format; name it .csv, .tsv, .npy or .npz")
+        raise ValueError(
+            f"{path}: cannot tell the format; name it .csv, .tsv, .npy or .npz, or name a folder "
+            "of images"
+        )
     if suffix in DELIMITER:
-        items = _read_table(path, DELIMITER[suffix], id_column, columns, text, image)
+        items = _read_table(path, DELIMITER[suffix], id_column, columns, text, image, embedding)
     elif text is not None or image is not None:
         raise ValueError(f"{path}: --text and --image name a column of a .csv or .tsv file")
     else:
@@ -107,8 +142,32 @@ def read_items(path, *, id_column=None, columns=None, text=None, image=None, sta
         used = f"{len(names)} columns of numbers"
         items = Items(points.X, points.ids, names, points.X, _spread(points.X), None, used)
         items = items._replace(recognised=points.recognised)
-    plain = text is None and image is None
+    if embedding is not None:
+        items = _with_embedding(items, path, embedding)
+    plain = (text is None and image is None) or embedding is not None
     return items._replace(X=_scaled(items.X)) if standardize and plain else items
+
+
+def _with_embedding(items, path, embedding):
+    X = read_embedding(embedding, len(items.cells), path)
+    return items._replace(X=X, used=f"the {X.shape[1]} columns of {embedding}")
+
+
+def _read_folder(path, columns, embedding, standardize):
+    if any(column not in (None, NAME) for column in columns):
+        raise ValueError(
+            f"{path} is a folder of images, known by their names; leave --id, --columns, --text "
+            "and --image out"
+        )
+    names, others = images_in(path)
+    X = image_points(names, path) if embedding is None else None
+    left_out = f"; {counted(others, 'other file')} left out" if others else ""
+    used = f"{counted(len(names), 'image')}{left_out}"
+    cells = [[name] for name in names]
+    items = Items(X, names, [NAME], cells, [None], None, used, 0)
+    if embedding is not None:
+        items = _with_embedding(items, path, embedding)
+    return items._replace(X=_scaled(items.X)) if standardize else items
 
 
 def _spread(X):
@@ -121,7 +180,7 @@ def _scaled(X):
     return StandardScaler().fit_transform(X)
 
 
-def _read_table(path, delimiter, id_column, columns, text, image):
+def _read_table(path, delimiter, id_column, columns, text, image, embedding):
     file = str(path)
     rows = list(read_rows(read_bytes(path), file, delimiter))
     if not rows:
@@ -155,7 +214,7 @@ def _read_table(path, delimiter, id_column, columns, text, image):
     shown = first + [j for j in shown if j not in (key, *first)]
     numeric = [j for j in shown if j not in first and _mostly_numbers(rows, j)]
     used = numeric if not first or columns is not None else []
-    if not first and not used:
+    if not first and not used and embedding is None:
         raise ValueError(
             f"{file}: none of its columns is numbers; name the column of texts to cluster by, "
             "--text C"
@@ -163,12 +222,15 @@ def _read_table(path, delimiter, id_column, columns, text, image):
     numbers = read_numbers(rows, used, names, file) if used else None  # (n, d)
     spread = dict(zip(used, _spread(numbers), strict=True)) if used else {}
     title = [names[j] if names else f"column {j}" for j in range(width)]
-    return Items(
-        _joined(
+    points = None
+    if embedding is None:
+        points = _joined(
             None if said is None else text_points([row[said] for _, row in rows]),
             None if seen is None else image_points([row[seen] for _, row in rows], path),
             numbers,
-        ),
+        )
+    return Items(
+        points,
         None if key is None else list(read_ids(rows, key, file)),
         [title[j] for j in shown],
         [[row[j] for j in shown] for _, row in rows],

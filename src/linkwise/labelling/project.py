@@ -1,5 +1,7 @@
 """A data file and its project: opened together, clustered, exported."""
 
+import os
+
 import numpy as np
 
 from linkwise._wording import counted
@@ -19,7 +21,7 @@ from linkwise.journal.settings import (
     project_settings,
     settled,
 )
-from linkwise.labelling.items import read_items
+from linkwise.labelling.items import NAME, read_items
 from linkwise.tables import write_labels
 from linkwise.tables.id_columns import NO_IDS
 
@@ -28,6 +30,7 @@ RULES = {
     "columns": lambda value: isinstance(value, list) and all(map(is_text, value)),
     "text": is_text,
     "image": is_text,
+    "embedding": is_text,
     "k": lambda value: is_count(value, 1),
     "seed": is_count,
     "standardize": lambda value: isinstance(value, bool),
@@ -71,7 +74,9 @@ def check_count(data, n, *, least, k):
 
 def _items(data, settings):
     """Return the Items of a data file, read by the settings of a project."""
-    reading = {name: settings[name] for name in ("id_column", "columns", "text", "image")}
+    reading = {
+        name: settings[name] for name in ("id_column", "columns", "text", "image", "embedding")
+    }
     return read_items(data, standardize=bool(settings["standardize"]), **reading)
 
 
@@ -85,6 +90,8 @@ def open_project(data, path, settings, *, least=2):
     described = describe(data, len(items.X), ids=items.ids is not None)
     journal = Journal(path, data=described, ids=items.ids)
     column = settings["id_column"] if items.recognised is None else items.recognised
+    if os.path.isdir(data):
+        column = NAME
     try:
         journal.configure(**settings | {"id_column": column})
     except BaseException:
