@@ -188,8 +188,8 @@ def kernel_starts(W, links, k, starts, rng):
 def cuts(F, k, starts, rng):
     """Return the labels of several discretisations, and of the best of ten."""
     Z = unit_rows(F[:, :k])
-    runs = [discretise(Z, n_init=1, rng=rng) for _ in range(starts)]
-    return runs, discretise(Z, n_init=STARTS_OF_DISCRETISATION, rng=rng)
+    runs = [discretise(Z, n_init=1, rng=rng).labels for _ in range(starts)]
+    return runs, discretise(Z, n_init=STARTS_OF_DISCRETISATION, rng=rng).labels
 
 
 def contrast(D, y):

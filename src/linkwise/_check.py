@@ -17,6 +17,20 @@ from linkwise.exceptions import ConstraintWarning, warn
 # flops for each entry of a dense matrix: a dense fit takes a few hundred products, and they are
 # limited by memory rather than by arithmetic
 DENSE_PRODUCTS = 20_000.0
+# magnitudes of points whose squares, summed over rows and multiplied once more, stay finite
+RANGE = {"float64": (1e-100, 1e100), "float32": (1e-15, 1e15)}
+WEIGHTS = 1e-15, 1e15  # of constraints: their squares are ordinary numbers in float32 too
+
+
+def check_range(X: Matrix, *, smallest: bool) -> None:
+    """Refuse points whose squared distances overflow, or vanish, in their dtype."""
+    low, high = RANGE[X.dtype.name]
+    largest = max(float(X.max()), -float(X.min()))
+    if largest > high or (smallest and 0 < largest < low):
+        raise ValueError(
+            f"X has values up to {largest:.3g} in magnitude; {X.dtype.name} squares of values "
+            f"outside {low:g} to {high:g} overflow or vanish: scale X to ordinary numbers"
+        )
 
 
 def check_points(estimator: Any, X: Any, *, reset: bool = True, sparse_ok: bool = True) -> Matrix:
@@ -29,7 +43,20 @@ def check_points(estimator: Any, X: Any, *, reset: bool = True, sparse_ok: bool 
         reset=reset,
         ensure_min_samples=2 if reset else 1,
     )
+    check_range(X, smallest=reset)
     return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def check_weights(links: Constraints) -> None:
+    """Refuse weights whose squares and sums overflow or vanish."""
+    low, high = WEIGHTS
+    outside = np.flatnonzero((links.weight < low) | (links.weight > high))
+    if len(outside):
+        a, b, _, weight = next(iter(links.select(outside[:1])))
+        raise ValueError(
+            f"constraints: the pair ({a!r}, {b!r}) has weight {weight:.3g}; weights other than 0 "
+            f"must be between {low:g} and {high:g}: multiply all by a common factor"
+        )
 
 
 def check_y(y: object, *, instead: str = "pass them as constraints=") -> None:
@@ -146,6 +173,7 @@ def check_constraints(
     if sample_id is not None and len(sample_id) != n:
         raise ValueError(f"sample_id needs one id per row of X, {n}; got {len(sample_id)}")
     given = given.active()
+    check_weights(given)
     known = known_pairs(given, sample_id) if given and on_unknown == "drop" else given
     n_dropped = given.n_pairs - known.n_pairs
     if on_conflict == "raise":

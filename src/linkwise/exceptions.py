@@ -17,7 +17,8 @@ class InfeasibleConstraints(ValueError):
     Attributes
     ----------
     conflict : Constraints or None
-        A smallest set of pairs found that cannot hold together.
+        Pairs that cannot hold together. None of them can be left out: the others could then all
+        hold.
     """
 
     def __init__(self, message: str, conflict: "Constraints | None" = None) -> None:

@@ -45,7 +45,7 @@ class LinkClustering(InductiveClusterer):
         fit, at least two. Results then depend on the speed of the machine.
     respect : {"soft", "hard"}
         "soft" keeps a constraint unless the rest of the evidence says that it is wrong. "hard"
-        keeps all, or raises InfeasibleConstraints with the smallest conflict.
+        keeps all, or raises InfeasibleConstraints with a conflict.
     on_unknown : {"raise", "drop"}
         What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
         leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which

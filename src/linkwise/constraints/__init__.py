@@ -2,7 +2,7 @@
 
 pairs           Constraints, the one type for pairs
 closure         the pairs that given pairs imply
-conflicts       the smallest set of pairs that cannot all hold
+conflicts       a small set of pairs that cannot all hold
 sampling        pairs drawn from labels
 partial_labels  pairs from partial labels, chunks and groups
 pair_tables     pairs from tables and signed matrices

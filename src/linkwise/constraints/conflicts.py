@@ -1,4 +1,6 @@
-"""Find a smallest set of pairs that cannot all hold.
+"""Find a small set of pairs that cannot all hold.
+
+No pair can be left out of the set: the others could then all hold.
 
 Three kinds of contradiction, each a question of shortest paths or cliques:
 
@@ -16,7 +18,8 @@ Three kinds of contradiction, each a question of shortest paths or cliques:
 Contradictions of the first two kinds are detected exactly, in O(m) time. The
 smallest is found by two-sided breadth-first searches, each limited to the
 length of the best so far. It is exact unless the searches exceed BUDGET; then
-it is the best found. Pairs are codes 0..n-1, results are positions in the list
+it is the best found. For k >= 3 clusters it need not be the smallest, which
+would take the smallest clique. Pairs are codes 0..n-1, results are positions in the list
 of pairs.
 """
 
@@ -175,12 +178,29 @@ def clique_conflict(
         chosen.append(link)
 
     graph = adjacency(n, ends[must])
-    joined: dict[int, None] = {}
+    joined: list[int] = []
     for c in clique:
-        first, *others = np.flatnonzero(used & (component == c)).tolist()
-        for other in others:
-            joined |= dict.fromkeys(shortest_path(graph, first, other, np.inf)[0] or [])
-    return np.r_[must[list(joined)], chosen].astype(np.int64)
+        inside = np.flatnonzero(used & (component == c)).tolist()
+        joined += joining_edges(graph, inside)
+    return np.r_[must[joined], chosen].astype(np.int64)
+
+
+def joining_edges(graph: Graph, points: list[int]) -> list[int]:
+    """Return the edges of a tree of shortest paths from the first of some points to the others."""
+    start, neighbour, edge = graph
+    first, *others = points
+    before, front, missing = {first: (-1, -1)}, [first], set(others)
+    while missing and front:
+        grown = []
+        for v in front:
+            for t in range(start[v], start[v + 1]):
+                w = neighbour[t]
+                if w not in before:
+                    before[w] = v, edge[t]
+                    grown.append(w)
+        missing -= set(grown)
+        front = grown
+    return list(dict.fromkeys(e for other in others for e in _trace(before, other)))
 
 
 def greedy_clique(edges: Array, size: int, budget: int) -> list[int] | None:

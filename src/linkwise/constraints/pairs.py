@@ -479,7 +479,10 @@ class Constraints:
         return closure.Closure(live.ids, component, apart)
 
     def conflict(self, n_clusters: int | None = None) -> Self | None:
-        """Return a smallest set of pairs found that cannot all hold, or None.
+        """Return a few pairs that cannot all hold, or None.
+
+        No pair can be left out: the others could then all hold. With n_clusters = None, 1
+        or 2 it is the smallest such set, unless the search takes too long.
 
         Without n_clusters, None means that all pairs can hold with enough
         clusters. With n_clusters = 1 or 2 it means that they can hold in that many

@@ -129,7 +129,7 @@ def sample_pairs(
         raise ValueError(f"y must be one label per row, got shape {y.shape}")
     if scheme not in ("uniform", "balanced"):
         raise ValueError(f"scheme must be 'uniform' or 'balanced', got {scheme!r}")
-    if n_pairs != int(n_pairs) or n_pairs < 0:
+    if not (np.isfinite(n_pairs) and n_pairs == int(n_pairs) and n_pairs >= 0):
         raise ValueError(f"n_pairs must be an integer >= 0, got {n_pairs!r}")
     if not 0 <= error_rate <= 1:
         raise ValueError(f"error_rate must be in [0, 1], got {error_rate!r}")

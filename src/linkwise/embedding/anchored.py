@@ -23,7 +23,7 @@ from scipy.sparse.linalg import LinearOperator
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import ComputedRows, computed
 from linkwise.graph.anchors import inverse
-from linkwise.linalg.eigen import fix_signs, largest_eigenpairs
+from linkwise.linalg.eigen import dense_eigenpairs, fix_signs, largest_eigenpairs
 
 DENSE = 2_000  # rows of S' up to which LAPACK is used: it misses no repeated eigenvalue
 JITTER = 1e-12  # of the mean of G's diagonal; an unused anchor has a zero row
@@ -142,8 +142,7 @@ def _anchored_basis(W, m, rng, additive):
         B = np.vstack([R, Y_t.toarray()])
         A = W.times_core(B) @ B.T
         A[p:, p:] += Q.toarray()
-        span = [p + r - m, p + r - 1]
-        values, u = linalg.eigh(A, subset_by_index=span, check_finite=False, overwrite_a=True)
+        values, u = dense_eigenpairs(A, m)
         values, u = values[::-1], fix_signs(u[:, ::-1])
     else:
         values, u = largest_eigenpairs(S, m, rng=rng)

@@ -29,9 +29,10 @@ from scipy.sparse.linalg import eigsh
 
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.graph.laplacians import degrees, inverse_root, laplacian
-from linkwise.linalg.eigen import fix_signs
+from linkwise.linalg.eigen import dense_eigenpairs, fix_signs
 
 RIDGE = 1e-10  # e of the module docstring: far below the eigenvalues of L that matter
+NOTHING = 1e-12  # of the largest entry of Q': smaller eigenvalues are rounding errors
 DENSE_LIMIT = 500  # rows up to which LAPACK is used for the eigenvalues of the sparse Q'
 
 
@@ -76,7 +77,7 @@ def choose_bound(Q, k, bound):
     else:
         values = np.sort(eigsh(Q, k + 1, which="LA", v0=np.ones(n), return_eigenvectors=False))
     values = values[::-1][: k + 1]
-    if values[0] <= 1e-12:
+    if values[0] <= NOTHING * abs(Q).max():
         raise InfeasibleConstraints(
             "no partition scores above 0 on these constraints: there are no must-links, or "
             "cannot-links outweigh them everywhere; add must-links"
@@ -88,9 +89,7 @@ def choose_bound(Q, k, bound):
 
 def _largest_pairs(problem, b, count):
     """Return the ``count`` largest mu and their v: (Q' - b I) v = mu (L + e I) v."""
-    n = len(problem.degrees)
-    A = problem.A_Q - b * problem.A_I
-    mu, Y = linalg.eigh(A, subset_by_index=[n - count, n - 1], overwrite_a=True)
+    mu, Y = dense_eigenpairs(problem.A_Q - b * problem.A_I, count)
     return mu, problem.C_inverse.T @ Y
 
 

@@ -30,6 +30,23 @@ def row_order(X: Matrix) -> Array:
     return canonical_order(X)
 
 
+def centred(X: Matrix) -> tuple[Matrix, Array]:
+    """Return X minus a vector (d,), and that vector: distances far from the origin lose digits.
+
+    The vector is the mean. In sparse points it is 0 in columns with zeros, which stay zeros.
+    """
+    if not sparse.issparse(X):
+        middle = X.mean(axis=0, dtype=X.dtype)
+        return X - middle, middle
+    X = X.copy()
+    X.sum_duplicates()
+    stored = np.bincount(X.indices, minlength=X.shape[1])
+    sums = np.bincount(X.indices, weights=X.data, minlength=X.shape[1])
+    middle = np.where(stored == X.shape[0], sums / X.shape[0], 0).astype(X.dtype)
+    X.data -= middle[X.indices]
+    return X, middle
+
+
 class _Centroids(InductiveClusterer):
     """Partition the centred points in a canonical order. Subclasses implement `_cluster`."""
 
@@ -56,9 +73,7 @@ class _Centroids(InductiveClusterer):
     ) -> Integers:
         order = row_order(X)
         place = np.argsort(order)  # equal rows keep their order: among them it may matter
-        centred = self._centred() and not sparse.issparse(X)
-        middle = X.mean(axis=0, dtype=X.dtype) if centred else 0  # distances lose no digits
-        X = X[order] - middle if centred else X[order]
+        X, middle = centred(X[order]) if self._centred() else (X[order], 0)
         found, centres = self._cluster(X, links.resolve(order).merged(), rng)
         labels, names = by_appearance(found[place])
         self.cluster_centers_ = centres[names] + middle

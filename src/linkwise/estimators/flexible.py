@@ -22,7 +22,7 @@ from linkwise.embedding.flexible import flexible_embedding, flexible_problem
 from linkwise.embedding.spectral import spectral_basis
 from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import OPTIONS, SpectralClusterer
-from linkwise.exceptions import InfeasibleConstraints
+from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints, warn
 from linkwise.partition.k_means import by_appearance, kmeans, nearest_centre
 
 
@@ -117,13 +117,19 @@ class FlexibleSpectralClustering(SpectralClusterer):
                 fault = fault or error
                 continue
             labels, centres = self._cut(found, X.dtype, rng)
-            weight = links.weight[~links.violated(labels)].sum()
-            tried.append((weight, labels, centres, found))
+            kept = len(centres), links.weight[~links.violated(labels)].sum()
+            tried.append((kept, labels, centres, found))
         if not tried:
             raise fault or InfeasibleConstraints("no bound was tried")
         _, labels, self._centres, best = max(tried, key=lambda run: run[0])
         self.embedding_ = weighted(best, X.dtype)
         self.costs_, self.bound_ = best.costs, best.b
+        if len(self._centres) < k:
+            warn(
+                f"only {len(self._centres)} of {k} clusters found: all entries of the vector have "
+                "one sign, because few must-links hold it in one place; add constraints",
+                ConvergenceWarning,
+            )
         return labels
 
     def _bounds(self) -> list[Any]:

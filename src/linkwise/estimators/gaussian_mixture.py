@@ -175,10 +175,17 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         Q = _between(groups, i[~certain], j[~certain], (self.strength * sign * weight)[~certain])
         spread = points.var(axis=0).mean()
         shape = Shape(self.covariance_type, self.reg * (spread or 1.0), self.shrinkage)
-        fit = fit_mixture(
-            points, self.n_clusters, groups, Q, shape, limit=self._limit(Q),
-            n_init=self.n_init, max_iter=self.max_iter, tol=self.tol, rng=rng,
-        )  # fmt: skip
+        try:
+            fit = fit_mixture(
+                points, self.n_clusters, groups, Q, shape, limit=self._limit(Q),
+                n_init=self.n_init, max_iter=self.max_iter, tol=self.tol, rng=rng,
+            )  # fmt: skip
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"reg={self.reg:g} is too small for these points: a covariance is singular, "
+                "because features depend on each other or differ in scale by many orders of "
+                "magnitude; raise reg, or scale the features"
+            ) from None
         group = groups.of[np.argsort(order)]  # by row of X
         labels, names = by_appearance(fit.labels[group])
         self._announce(fit, len(names))

@@ -5,10 +5,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise._typing import (
+    Affinity,
+    Array,
+    Integers,
+    Matrix,
+    OnConflict,
+    OnUnknown,
+    RandomState,
+)
 from linkwise._wording import counted
 from linkwise.constraints import Constraints
-from linkwise.embedding.spectral import spectral_basis, unit_rows
+from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, warn
@@ -90,26 +98,27 @@ class NormalizedCuts(SpectralClusterer):
                 "violations_ lists those that do not hold",
                 ConstraintWarning,
             )
+        self._rotation: Array | None = None
         if self.assign == "kmeans":
             return self._partition(rng, out=out)
         Z = self.embedding_ = unit_rows(np.asarray(self._basis.vectors))
         self._warn_of_components()
         if self.assign == "qr":
-            labels = pivoted_qr(np.asarray(self._basis.vectors))
+            labels, R = pivoted_qr(np.asarray(self._basis.vectors))
         else:
-            labels = discretise(Z, n_init=self.n_init, rng=rng)
-        self._centres = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
-        return self._complete(labels, rng, out)
-
-    def _complete(
-        self, labels: Integers, rng: np.random.Generator, out: Integers | None
-    ) -> Integers:
-        """Return labels; if a rotation left clusters empty, those of k-means."""
-        if len(self._centres) == self.n_clusters:
+            labels, R = discretise(Z, n_init=self.n_init, rng=rng)
+        if R.shape[1] == self.n_clusters:
+            self._rotation = R
             return labels
         warn(
-            f'assign="{self.assign}" left {self.n_clusters - len(self._centres)} of '
+            f'assign="{self.assign}" left {self.n_clusters - R.shape[1]} of '
             f"{self.n_clusters} clusters empty; k-means was used instead",
             ConstraintWarning,
         )
         return self._partition(rng, out=out)
+
+    def _assign(self, X: Matrix) -> Integers:
+        if self._rotation is None:
+            return super()._assign(X)
+        Z = unit_rows(extend(self._basis, *self._graph_.rows(X))) @ self._rotation
+        return np.argmax(np.abs(Z) if self.assign == "qr" else Z, axis=1)

@@ -24,6 +24,7 @@ from linkwise.kernel.optimal_kernel import (
     pair_weights,
 )
 
+NARROWEST = 2 / 3  # of the median distance to the 7th neighbour: below, points resemble none
 WIDEST = 10  # cap of the widths in root mean square distances: a wider kernel is nearly constant
 
 
@@ -136,10 +137,18 @@ class OptimalKernelKMeans(KernelClusterer):
                 "be optimal",
                 ConvergenceWarning,
             )
-        if mixture.widths[np.argmax(mixture.weights)] >= 0.99 * WIDEST * spread:
+        width, near = mixture.widths[np.argmax(mixture.weights)], median_scale(X)
+        if width >= 0.99 * WIDEST * spread:
             warn(
                 "the constraints ask for the widest kernel allowed, which is nearly constant: "
                 'there are more must-links than cannot-links; try objective="balanced"',
+                ConstraintWarning,
+            )
+        if width < NARROWEST * near:
+            warn(
+                f"the constraints ask for a kernel of width {width:.3g}, but the median distance "
+                f"to the 7th neighbour is {near:.3g}: most points resemble no other and end in "
+                'one cluster; try objective="balanced"',
                 ConstraintWarning,
             )
         return mixture

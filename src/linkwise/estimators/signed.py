@@ -1,5 +1,6 @@
 """cSC, spectral clustering by a signed Laplacian of data and constraints."""
 
+import warnings
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -23,6 +24,8 @@ from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from linkwise.partition.k_means import by_appearance
 
+BALANCES = (0.5, 0.3, 0.1)  # that "auto" tries; the data alone would be 1
+
 
 class SignedSpectralClustering(SpectralClusterer):
     """Spectral clustering by a signed Laplacian of data and constraints, cSC (Wacquet et al. 2013).
@@ -35,9 +38,10 @@ class SignedSpectralClustering(SpectralClusterer):
     Parameters
     ----------
     n_clusters : int
-    balance : float in [0, 1]
+    balance : "auto" or float in [0, 1]
         Weight of the data relative to the constraints: 1 is plain spectral clustering, 0 uses the
-        constraints alone.
+        constraints alone, and the paper's value is 0.5. "auto" tries 0.5, 0.3 and 0.1, and uses
+        the largest of those that keep most constraints.
     scale_constraints : bool
         Give the constraints the mean weight of the graph's edges instead of 1.
     two_way : {"auto", "first", "second", "kmeans"}
@@ -50,6 +54,7 @@ class SignedSpectralClustering(SpectralClusterer):
     Attributes
     ----------
     labels_ : int array (n_samples,)
+    balance_ : float, the balance used; 1 without constraints
     affinity_matrix_ : array or csr_array, the signed mixture of graph and constraints
     eigenvalues_ : array (n_clusters,), of the normalised signed Laplacian, smallest first
     embedding_ : array (n_samples, n_clusters), unit rows; eigenvectors for the sign rules
@@ -59,18 +64,19 @@ class SignedSpectralClustering(SpectralClusterer):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SpectralClusterer._parameter_constraints,
-        "balance": [Interval(Real, 0, 1, closed="both")],
+        "balance": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "scale_constraints": ["boolean"],
         "two_way": [StrOptions({"auto", "first", "second", "kmeans"})],
     }
 
+    balance_: float
     eigenvalues_: Floats
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        balance: float = 0.5,
+        balance: float | Literal["auto"] = "auto",
         scale_constraints: bool = False,
         two_way: Literal["auto", "first", "second", "kmeans"] = "auto",
         affinity: Affinity = "nearest_neighbors",
@@ -103,7 +109,6 @@ class SignedSpectralClustering(SpectralClusterer):
         *,
         out: Integers | None = None,
     ) -> Integers:
-        n = X.shape[0]
         plain = not links or self.balance == 1
         if not plain and self.n_clusters > 10 and links.n_cannot > 4 * links.n_must:
             warn(
@@ -112,16 +117,44 @@ class SignedSpectralClustering(SpectralClusterer):
                 "here; try CCSKL or PropagatedSpectralClustering",
                 ConstraintWarning,
             )
-        W = self._graph_.W
         if not plain:
-            W = mix_constraints(
-                W, links.matrix(n), self.balance, scale_constraints=self.scale_constraints
-            )
+            self.balance_ = self._best_balance(links, rng)
+            return self._cut(links, rng, out)
+        self.balance_ = 1.0
+        self._use(self._graph_.W, rng)
+        return self._partition(rng, out=out)
+
+    def _best_balance(self, links: Constraints, rng: np.random.Generator) -> float:
+        """Return the balance asked for, or the largest of those that keep most constraints."""
+        if self.balance != "auto":
+            return float(self.balance)
+        best = (0, -1.0, 0.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is not used in the end
+            for self.balance_ in BALANCES:
+                labels = self._cut(links, np.random.default_rng(self._seed), None)
+                broken = links.violated(labels)
+                tried = int(labels.max()), float(links.weight[~broken].sum()), self.balance_
+                best = max(best, tried)
+                if tried == best and not broken.any():
+                    break
+        return best[2]
+
+    def _use(self, W: Any, rng: np.random.Generator) -> None:
+        """Store a graph and its smooth vectors."""
         self.affinity_matrix_ = W
         self._basis = spectral_basis(W, self.n_clusters, rng)
         self.eigenvalues_ = 1 - self._basis.values
         self._column: int | None = None
-        if plain or self.n_clusters != 2 or self.two_way == "kmeans":
+
+    def _cut(self, links: Constraints, rng: np.random.Generator, out: Integers | None) -> Integers:
+        """Return the labels at the balance chosen."""
+        W = self._graph_.W
+        Q = links.matrix(W.shape[0])
+        self._use(
+            mix_constraints(W, Q, self.balance_, scale_constraints=self.scale_constraints), rng
+        )
+        if self.n_clusters != 2 or self.two_way == "kmeans":
             return self._partition(rng, out=out)
         return self._two_way(links)
 
@@ -146,13 +179,14 @@ class SignedSpectralClustering(SpectralClusterer):
         return labels
 
     def _warn_of_components(self) -> None:
-        if self.balance > 0:  # a graph of constraints alone always has many parts
+        if self.balance_ > 0:  # a graph of constraints alone always has many parts
             super()._warn_of_components()
 
     def _assign(self, X: Matrix) -> Integers:
         if self._column is None:
             return super()._assign(X)
         P, degree = self._graph_.rows(X)
-        z = extend(self._basis, P, self.balance * degree)[:, self._column]
+        balance = self.balance_ if self.balance == "auto" else float(self.balance)
+        z = extend(self._basis, P, balance * degree)[:, self._column]
         side = (z > 0).astype(np.int64)
         return np.where(side == self._names[0], 0, len(self._names) - 1)

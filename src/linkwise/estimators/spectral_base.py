@@ -187,6 +187,7 @@ class SpectralClusterer(InductiveClusterer):
             return
         touched = self._basis.map.touched  # the map does not give their vectors
         known = take_rows(self._fit_X, touched, self._dtype) if len(touched) else None
+        fitted = self._fit_X if X.shape == self._fit_X.shape else None
 
         def place(part: slice) -> None:
             block = read_block(X, part, self._dtype)
@@ -195,6 +196,9 @@ class SpectralClusterer(InductiveClusterer):
             if known is not None:
                 at = match_rows(known, block)
                 found[at >= 0] = self.labels_[touched[at[at >= 0]]]
+            if fitted is not None:  # equal rows may have different labels
+                same = (read_block(fitted, part, self._dtype) == block).all(axis=1)
+                found[same] = self.labels_[part][same]
             write_block(labels, part, found)
 
         for _ in run_blocks(place, row_blocks(*X.shape), label="predict", total=X.shape[0]):

@@ -52,13 +52,26 @@ def _deflated(S, U):
     return LinearOperator(S.shape, matvec=product, matmat=product, dtype=S.dtype)
 
 
+def dense_eigenpairs(A, m):
+    """Return the m largest eigenpairs of a symmetric array, smallest first; A is overwritten.
+
+    LAPACK's quickest driver fails on some matrices with many equal eigenvalues, such as a multiple
+    of the identity plus a constant. Divide and conquer, which computes all pairs, does not.
+    """
+    n, kept = len(A), A.copy()
+    try:
+        return linalg.eigh(A, subset_by_index=[n - m, n - 1], check_finite=False, overwrite_a=True)
+    except linalg.LinAlgError:
+        values, vectors = linalg.eigh(kept, driver="evd", check_finite=False, overwrite_a=True)
+        return values[n - m :], vectors[:, n - m :]
+
+
 def _dense(S, U, m):
     A = S.toarray() if sparse.issparse(S) else np.array(S)
     if U.shape[1]:
         U = U.toarray() if sparse.issparse(U) else U
         A -= 3 * U @ U.T
-    n = A.shape[0]
-    values, vectors = linalg.eigh(A, subset_by_index=[n - m, n - 1], check_finite=False)
+    values, vectors = dense_eigenpairs(A, m)
     return Eigenpairs(values[::-1], vectors[:, ::-1])
 
 

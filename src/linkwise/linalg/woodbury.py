@@ -35,9 +35,11 @@ def downdate(KV, G):
     ------
     ValueError if G is not positive semi-definite, that is, if K is not.
     """
+    if not len(G):  # no observations; LAPACK takes no empty matrix
+        return Downdate(KV, G)
     values, vectors = linalg.eigh(G)
-    top = values[-1] if len(values) else 1.0
-    if len(values) and values[0] < -1e-7 * abs(top):
+    top = values[-1]
+    if values[0] < -1e-7 * abs(top):
         raise ValueError("the affinity matrix is not positive semi-definite")
     keep = values > CUTOFF * top
     T = vectors[:, keep] / np.sqrt(values[keep])

@@ -18,10 +18,25 @@ Cost: O(n k^2) a step.
 [2] Damle, Minden & Ying, Simple, direct and efficient multi-way spectral clustering, 2018.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import linalg
 
 from linkwise.partition.k_means import by_appearance, canonical_order
+
+
+class Rotated(NamedTuple):
+    """Labels, and the rotation whose columns are their clusters."""
+
+    labels: np.ndarray  # (n,)
+    R: np.ndarray  # (k, clusters found)
+
+
+def _named(labels, R):
+    """Return Rotated with clusters named by appearance."""
+    labels, names = by_appearance(labels)
+    return Rotated(labels, R[:, names])
 
 
 def _orthogonal_rows(X, first):
@@ -37,7 +52,7 @@ def _orthogonal_rows(X, first):
 
 
 def _rotate(X, R, max_iter):
-    """Return labels and their agreement, Eq. (1), alternating N and R."""
+    """Return labels, the rotation R they come from and their agreement, Eq. (1)."""
     agreement = -np.inf
     labels = np.argmax(X @ R, axis=1)
     for _ in range(max_iter):
@@ -47,12 +62,15 @@ def _rotate(X, R, max_iter):
         if w.sum() <= agreement * (1 + 1e-9):
             break
         agreement = w.sum()
-        labels = np.argmax(X @ (Zt.T @ U.T), axis=1)  # Eq. (1)
-    return labels, agreement
+        R = Zt.T @ U.T  # Eq. (1)
+        labels = np.argmax(X @ R, axis=1)
+    return labels, R, agreement
 
 
 def discretise(X, *, n_init=10, max_iter=100, rng):
-    """Return the labels of largest agreement among several starts, [1].
+    """Return the labels of largest agreement among several starts, [1], and their rotation.
+
+    The label of row i is argmax (X R)_i.
 
     Parameters
     ----------
@@ -63,12 +81,14 @@ def discretise(X, *, n_init=10, max_iter=100, rng):
     for _ in range(n_init):
         R = _orthogonal_rows(X, order[rng.integers(len(X))])
         runs.append(_rotate(X, R, max_iter))
-    return by_appearance(max(runs, key=lambda run: run[1])[0])[0]
+    labels, R, _ = max(runs, key=lambda run: run[2])
+    return _named(labels, R)
 
 
 def pivoted_qr(V):
-    """Return labels by pivoted QR, [2]. V (n, k) has orthonormal columns."""
+    """Return labels by pivoted QR, [2], argmax |V R|_i. V (n, k) has orthonormal columns."""
     k = V.shape[1]
     _, pivots = linalg.qr(V.T, mode="r", pivoting=True)
     U, _, Wt = linalg.svd(V[pivots[:k]].T)
-    return by_appearance(np.argmax(np.abs(V @ (U @ Wt)), axis=1))[0]
+    R = U @ Wt
+    return _named(np.argmax(np.abs(V @ R), axis=1), R)

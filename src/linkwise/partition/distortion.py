@@ -230,8 +230,10 @@ class Mahalanobis:
         """Return S^-1; broken cannot-links may take S below its prior, which is its floor."""
         if not self.full:
             return 1 / np.maximum(S, self.r * self.B)
-        value, V = np.linalg.eigh(S)
-        return (V / np.maximum(value, self.r * self.B.min())) @ V.T
+        unit = 1 / np.sqrt(self.r * self.B)  # features in units of the prior: no loss of digits
+        value, V = np.linalg.eigh(unit[:, None] * S * unit)
+        V = unit[:, None] * V
+        return (V / np.maximum(value, 1)) @ V.T
 
 
 def cosine_costs(X, centres):

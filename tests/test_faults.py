@@ -1,0 +1,204 @@
+"""Faults that were found once: each test failed before its fault was mended."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import linkwise
+from linkwise import (
+    CCSKL,
+    ConstrainedGaussianMixture,
+    Constraints,
+    ConstraintWarning,
+    ConvergenceWarning,
+    COPKMeans,
+    FlexibleSpectralClustering,
+    MPCKMeans,
+    NormalizedCuts,
+    OptimalKernelKMeans,
+    PropagatedSpectralClustering,
+    SignedSpectralClustering,
+    SpectralLearning,
+    SpectralRegularization,
+    sample_pairs,
+)
+from linkwise.evaluate import adjusted_rand_index
+from linkwise.linalg import downdate
+
+CLUSTERERS = [
+    name
+    for name in [*linkwise.estimators.__all__, "LinkClustering"]
+    if hasattr(getattr(linkwise, name), "fit_predict")
+]
+OTHERS = ["ConstrainedPCA", "ConstrainedLPP", "ITML", "ManifoldLayout"]
+
+
+def estimator(name, k=2):
+    """Return an estimator of that name with a seed and, if it has one, a number of clusters."""
+    Estimator = getattr(linkwise, name)
+    known = {"n_clusters": k, "random_state": 0, "effort": "fast", "n_steps": 3}
+    return Estimator(**{key: known[key] for key in Estimator._get_param_names() if key in known})
+
+
+@pytest.fixture
+def two(rng):
+    """Two blobs of 15 points with three features."""
+    return rng.standard_normal((30, 3)) + np.repeat([[0.0], [6.0]], 15, axis=0)
+
+
+def test_a_downdate_without_observations_changes_nothing():
+    B, T = downdate(np.empty((4, 0)), np.empty((0, 0)))
+    assert B.shape == (4, 0)
+    assert T.shape == (0, 0)
+
+
+def test_propagation_without_constraints_runs(two):
+    assert set(PropagatedSpectralClustering(2, random_state=0).fit_predict(two)) == {0, 1}
+
+
+def test_probabilities_of_new_rows_sum_to_one(rng):
+    X = rng.standard_normal((60, 3)) + 2 * rng.integers(0, 4, (60, 1))
+    chain = Constraints([], [(i, i + 1) for i in range(29)])
+    model = linkwise.LinkClustering(None, effort="fast", random_state=0)
+    P = model.fit(X, constraints=chain).predict_proba(X + 0.01)
+    assert_allclose(P.sum(axis=1), 1)
+
+
+@pytest.mark.filterwarnings("ignore:only 1 of")
+def test_probabilities_on_equal_rows_are_numbers():
+    model = linkwise.LinkClustering(None, effort="fast", random_state=0).fit(np.ones((20, 2)))
+    assert_allclose(model.predict_proba(np.full((3, 2), 2.0)).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_must_link_gives_two_clusters_or_a_warning(seed):
+    X = np.random.default_rng(seed).standard_normal((40, 2))
+    with pytest.warns(ConvergenceWarning, match="only 1 of 2 clusters found.*add constraints"):
+        FlexibleSpectralClustering(2, random_state=0).fit(X, constraints=Constraints([(0, 1)]))
+
+
+def test_weights_of_constraints_have_no_unit(two):
+    links = Constraints([(0, 1), (15, 16)], [(0, 20)])
+    labels = FlexibleSpectralClustering(2, random_state=0).fit_predict(two, constraints=links)
+    light = links.with_weight(1e-12)
+    again = FlexibleSpectralClustering(2, random_state=0).fit_predict(two, constraints=light)
+    assert_array_equal(labels, again)
+
+
+def test_a_kernel_too_narrow_for_the_data_is_announced():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 5, 500)
+    X = rng.standard_normal((500, 6))
+    X[:, :2] += 1.5 * y[:, None]
+    links = sample_pairs(y, 30, random_state=2)
+    model = OptimalKernelKMeans(5, random_state=0)
+    with pytest.warns(ConstraintWarning, match='most points resemble no other.*"balanced"'):
+        model.fit(X, constraints=links)
+    model = OptimalKernelKMeans(5, objective="balanced", random_state=0).fit(X, constraints=links)
+    assert np.bincount(model.labels_).max() < 200
+
+
+def test_constraints_choose_the_balance():
+    """Classes that the graph does not show, and some of all pairs."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((80, 4)), rng.integers(0, 2, 80)
+    links = sample_pairs(y, 220, random_state=0)
+    fixed = SignedSpectralClustering(2, balance=0.5, random_state=0).fit(X, constraints=links)
+    model = SignedSpectralClustering(2, random_state=0).fit(X, constraints=links)
+    assert adjusted_rand_index(y, model.labels_) > 0.95 > adjusted_rand_index(y, fixed.labels_)
+    assert model.balance_ < 0.5
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("assign", ["discretize", "qr"])
+def test_new_points_are_assigned_by_the_rotation_of_the_fit(assign):
+    X = np.random.default_rng(1).standard_normal((300, 2))
+    model = NormalizedCuts(4, assign=assign, affinity="anchors", random_state=0).fit(X)
+    assert_array_equal(model.predict(X[::3]), model.labels_[::3])
+
+
+@pytest.mark.parametrize("Estimator", [SignedSpectralClustering, SpectralLearning])
+@pytest.mark.parametrize("k", [2, 4])
+def test_fitted_rows_keep_their_labels_on_anchors_if_rows_are_equal(Estimator, k):
+    rng = np.random.default_rng(1)
+    X = np.round(2 * rng.standard_normal((400, 2)))
+    links = sample_pairs(np.arange(400) % 3, 100, random_state=0)
+    model = Estimator(k, affinity="anchors", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, constraints=links)
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("Estimator", [CCSKL, SpectralRegularization])
+def test_points_at_equal_distances_are_clustered(Estimator):
+    assert len(set(Estimator(3, random_state=0).fit_predict(np.eye(18)))) == 3
+
+
+def test_a_metric_of_columns_of_any_scale_is_learned(two):
+    links = sample_pairs(np.repeat([0, 1], 15), 20, random_state=0, error_rate=0.4)
+    scaled = two * [1e-8, 1, 1e8]
+    options = {"on_conflict": "keep", "random_state": 0}
+    plain = MPCKMeans(2, **options).fit(two, constraints=links)
+    model = MPCKMeans(2, **options).fit(scaled, constraints=links)
+    assert_array_equal(model.labels_, plain.labels_)
+
+
+def test_a_ridge_too_small_is_named(two):
+    with pytest.raises(ValueError, match=r"reg=1e-12 is too small.*raise reg"):
+        ConstrainedGaussianMixture(2, reg=1e-12, random_state=0).fit(np.c_[two, two])
+
+
+def test_sparse_points_far_from_the_origin_are_clustered_like_dense_ones(rng):
+    X = np.round(rng.standard_normal((200, 4)), 3)
+    links = Constraints([(0, 1)], [(i, i + 1) for i in range(5, 40)])
+    near = COPKMeans(20, random_state=0).fit(sparse.csr_array(X), constraints=links)
+    far = COPKMeans(20, random_state=0).fit(sparse.csr_array(X + 1e8), constraints=links)
+    assert len(set(far.labels_)) == 20
+    assert far.inertia_ == pytest.approx(near.inertia_, rel=0.1)
+    assert_allclose(far.cluster_centers_.mean(), 1e8)
+
+
+def can_hold(n, pairs, k):
+    """Tell by trying all labels whether pairs (a, b, sign) can hold in k clusters."""
+    return any(
+        all((labels[a] == labels[b]) == (sign > 0) for a, b, sign in pairs)
+        for labels in itertools.product(range(k), repeat=n)
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_pair_of_a_conflict_can_be_left_out(seed):
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.r_[0, 0, 0, 1, 1, 2, 3])  # four groups, three clusters
+    everything = sample_pairs(groups, 21, random_state=seed)
+    conflict = everything.conflict(3)
+    pairs = [(a, b, sign) for a, b, sign, _ in conflict]
+    assert not can_hold(7, pairs, 3)
+    for at in range(len(pairs)):
+        assert can_hold(7, pairs[:at] + pairs[at + 1 :], 3), pairs[at]
+
+
+@pytest.mark.parametrize("name", [*CLUSTERERS, *OTHERS])
+@pytest.mark.parametrize("factor", [1e150, 1e-150, 1e200, 1e-200, 1e307])
+def test_points_whose_squares_overflow_or_vanish_are_refused(name, factor, two):
+    with pytest.raises(ValueError, match=r"X has values up to .* scale X to ordinary numbers"):
+        estimator(name).fit(two * factor)
+
+
+@pytest.mark.parametrize("name", [*CLUSTERERS, "ConstrainedPCA", "ConstrainedLPP", "ITML"])
+@pytest.mark.parametrize("weight", [1e170, 1e-170, 1e-320])
+def test_weights_beyond_arithmetic_are_refused(name, weight, two):
+    links = Constraints([(0, 1)], [(0, 29)]).with_weight(weight)
+    with pytest.raises(ValueError, match=r"the pair \(0, 1\) has weight .* common factor"):
+        estimator(name).fit(two, constraints=links)
+
+
+@pytest.mark.parametrize("n_pairs", [np.inf, -np.inf, np.nan])
+def test_a_number_of_pairs_is_finite(n_pairs):
+    with pytest.raises(ValueError, match="n_pairs must be an integer >= 0"):
+        sample_pairs([0, 1, 0, 1], n_pairs)
