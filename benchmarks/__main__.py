@@ -113,6 +113,14 @@ def segment(args):
     return called(run, args)
 
 
+def fuzz(args):
+    """Check the laws of every estimator on random problems."""
+    from benchmarks.reliability.fuzz import names, run
+
+    check_names("--methods", args.methods, names())
+    return run(problems=args.problems, methods=args.methods, first=args.first, jobs=args.jobs)
+
+
 COMMANDS = {
     speed: arguments.add_speed,
     quality: arguments.add_quality,
@@ -123,6 +131,7 @@ COMMANDS = {
     size: arguments.add_size,
     page: arguments.add_page,
     segment: arguments.add_segment,
+    fuzz: arguments.add_fuzz,
 }
 
 

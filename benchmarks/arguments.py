@@ -126,6 +126,14 @@ def add_segment(add):
     add("--quick", action="store_true", help="one seed, no 12 megapixels")
 
 
+def add_fuzz(add):
+    """Add the options of the random problems."""
+    add("--problems", type=whole(1), default=100, metavar="N", help="a method; default 100")
+    add("--methods", nargs="+", metavar="NAME", help="run these classes alone")
+    add("--first", type=whole(0), default=0, metavar="N", help="number of the first problem")
+    add("--jobs", type=whole(1), metavar="N", help="processes; default 1")
+
+
 def parser(commands):
     """Return the parser of the whole command line.
 

@@ -29,31 +29,42 @@ def refuse_project(path):
         )
 
 
+def sync(path, flags):
+    """Wait until a file, or the list of names in a folder, is on the disk."""
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def instead_of(path):
     """Yield the name of a new file, with the same suffix, that replaces ``path`` in the end.
 
-    If an error occurs, the new file is removed and ``path`` stays as it was. A project is never
-    replaced.
+    The new file is on the disk before it takes its place: after a power failure there is the old
+    file or the new one. If an error occurs, the new file is removed and ``path`` stays as it was.
+    A project is never replaced.
     """
     refuse_project(path)
     place = Path(os.path.realpath(path))
     beside = place.with_name(f".{uuid.uuid4().hex}{place.suffix}")
     try:
         yield beside
+        sync(beside, os.O_RDWR)
         os.replace(beside, place)
+        with suppress(OSError):  # Windows does not open folders
+            sync(place.parent, os.O_RDONLY)
     finally:
         with suppress(OSError):
             beside.unlink()
 
 
 def write_whole(path, raw):
-    """Write bytes to a file; they are on the disk before they take its place."""
+    """Write bytes to a file, whole or not at all."""
     refuse_project(path)
     try:
-        with instead_of(path) as beside, open(beside, "xb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
+        with instead_of(path) as beside:
+            beside.write_bytes(raw)
     except OSError as error:
         raise OSError(f"{path} was not written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""Gates: what must hold on random problems, after kills and power loss, and under long use."""

@@ -1,0 +1,169 @@
+"""The page's server under long use: memory, open files and the time of an answer stay flat.
+
+LINKWISE_SOAK_MINUTES and LINKWISE_SOAK_ANSWERS set the size; docs/reliability.md has the figures of
+30 minutes and 10,000 answers.
+"""
+
+import http.client
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+if not Path("/proc/self/statm").exists():
+    pytest.skip("needs /proc", allow_module_level=True)
+
+from app_parts import KEY, blobs
+
+MINUTES = float(os.environ.get("LINKWISE_SOAK_MINUTES", "0.3"))
+ANSWERS = int(os.environ.get("LINKWISE_SOAK_ANSWERS", "150"))
+TABS = 20
+ROWS = 300
+SERVER = """
+import sys, socket, uvicorn
+from linkwise.app.label_page import LabelPage
+from linkwise.app.label_routes import FILES, label_routes
+from linkwise.app.security import Access
+from linkwise.app.server import application, life_of
+from linkwise.labelling.project import KEPT, open_project
+
+data, key, leak = sys.argv[1:]
+sock = socket.socket()
+sock.bind(("127.0.0.1", 0))
+sock.listen(64)
+port = sock.getsockname()[1]
+settings = dict.fromkeys(KEPT) | {"id_column": "id"}
+items, journal = open_project(data, data[:-4] + ".linkwise", settings)
+page = LabelPage(items, journal, data=data, k=3)
+if leak:  # a fault: every answer leaves memory and an open file behind
+    answer, held = page.answer, []
+
+    async def leaking(**body):
+        held.append((bytearray(1 << 20), open(data)))
+        return await answer(**body)
+
+    page.answer = leaking
+app = application(label_routes(page), Access(port, key=key), files=FILES, lifespan=life_of(page))
+print(port, flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on")).run(sockets=[sock])
+"""
+
+
+class Use:
+    """A server in a process, with tabs that come and go and an expert who answers."""
+
+    def __init__(self, data, leak=""):
+        environ = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER, data, KEY, leak], stdout=subprocess.PIPE, env=environ
+        )
+        self.port, self.done = int(self.process.stdout.readline()), threading.Event()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def connection(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def request(self, method, path, body=None):
+        """Return the JSON of a reply, and its seconds."""
+        headers = {"Cookie": f"linkwise_{self.port}={KEY}", "Content-Type": "application/json",
+                   "Origin": f"http://127.0.0.1:{self.port}"}  # fmt: skip
+        connection, began = self.connection(), time.monotonic()
+        try:
+            connection.request(method, path, body and json.dumps(body), headers)
+            reply = connection.getresponse()
+            raw = reply.read()
+            assert reply.status == 200, raw
+            return json.loads(raw), time.monotonic() - began
+        finally:
+            connection.close()
+
+    def tab(self, seed):
+        """Open the stream of events of a tab for a while, again and again."""
+        rng = random.Random(seed)
+        while not self.done.is_set():
+            connection = self.connection()
+            try:
+                connection.request(
+                    "GET", "/api/events", headers={"Cookie": f"linkwise_{self.port}={KEY}"}
+                )
+                connection.getresponse().read(1)
+                self.done.wait(rng.uniform(0.1, 3))
+            except (OSError, http.client.HTTPException):
+                pass
+            finally:
+                connection.close()
+
+    def held(self):
+        """Return the resident megabytes and the open files of the server."""
+        place = Path(f"/proc/{self.process.pid}")
+        pages = int((place / "statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20, len(list((place / "fd").iterdir()))
+
+
+def soaked(data, minutes, answers, leak=""):
+    """Use a server for some minutes; return samples (share of the run, MB, files, seconds)."""
+    rows = []
+    with Use(data, leak) as use:
+        tabs = [threading.Thread(target=use.tab, args=(seed,), daemon=True) for seed in range(TABS)]
+        for tab in tabs:
+            tab.start()
+        rng, began = random.Random(0), time.monotonic()
+        for number in range(answers):
+            a, b = rng.sample(range(ROWS), 2)
+            body = {"a": a, "b": b, "same": a % 3 == b % 3, "client": f"soak-{number:08d}"}
+            _, seconds = use.request("POST", "/api/answer", body)
+            if number % max(1, answers // 100) == 0:
+                rows.append((number / answers, *use.held(), seconds))
+            late = began + 60 * minutes * (number + 1) / answers - time.monotonic()
+            if late > 0:
+                time.sleep(late)
+        use.done.set()
+        for tab in tabs:
+            tab.join()
+    return np.array(rows)
+
+
+def slopes(rows):
+    """Return the growth of memory (MB), files and seconds over the second half of the run."""
+    late = rows[rows[:, 0] >= 0.5]
+    return [float(np.polyfit(late[:, 0], late[:, at], 1)[0]) / 2 for at in (1, 2, 3)]
+
+
+@pytest.mark.slow
+def test_memory_and_files_stay_flat(tmp_path, capsys):
+    blobs(tmp_path / "data.csv", ROWS)
+    rows = soaked(str(tmp_path / "data.csv"), MINUTES, ANSWERS)
+    memory, files, seconds = slopes(rows)
+    with capsys.disabled():
+        print(
+            f"\n{MINUTES:g} minutes, {ANSWERS} answers, {TABS} tabs; over the second half: "
+            f"{memory:+.1f} MB of {rows[-1, 1]:.0f}, {files:+.1f} open files of "
+            f"{rows[-1, 2]:.0f}, {1000 * seconds:+.1f} ms of {1000 * np.median(rows[:, 3]):.1f}"
+        )
+    assert memory < 30
+    assert files < TABS
+
+
+@pytest.mark.slow
+def test_a_leak_is_found(tmp_path):
+    blobs(tmp_path / "data.csv", ROWS)
+    memory, files, _ = slopes(soaked(str(tmp_path / "data.csv"), 0.1, 100, leak="leak"))
+    assert memory > 30
+    assert files > TABS
