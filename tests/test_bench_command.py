@@ -16,7 +16,18 @@ from benchmarks.runs.process import environment, in_child
 from benchmarks.segment.scenes import scene
 from benchmarks.segment.user import stroke_through, user
 
-NAMES = ("speed", "quality", "papers", "queries", "agreement", "hard", "size", "page", "segment")
+NAMES = (
+    "speed",
+    "quality",
+    "papers",
+    "queries",
+    "agreement",
+    "hard",
+    "size",
+    "page",
+    "segment",
+    "fuzz",
+)
 
 
 @pytest.mark.parametrize("line", [[], ["--help"]])

@@ -151,8 +151,8 @@ def test_the_sign_of_the_second_vector_gets_worse_with_more_constraints(wine):
     """cSC: the paper's rule for two clusters against the one taken here."""
     X, y = wine[0][wine[1] > 0], wine[1][wine[1] > 0]
     links = sample_pairs(y, 600, random_state=0)
-    first = SignedSpectralClustering(2, two_way="auto", random_state=0)
-    second = SignedSpectralClustering(2, two_way="second", random_state=0)
+    first = SignedSpectralClustering(2, two_way="auto", balance=0.5, random_state=0)
+    second = SignedSpectralClustering(2, two_way="second", balance=0.5, random_state=0)
     assert accuracy(y, first.fit_predict(X, constraints=links)) > 0.97
     with pytest.warns(ConvergenceWarning, match="one sign"):  # it has become the constant one
         assert accuracy(y, second.fit_predict(X, constraints=links)) < 0.7

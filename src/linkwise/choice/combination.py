@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
 from linkwise.choice.candidates import (
     FEWEST,
@@ -173,7 +173,8 @@ def by_constraints(plain, links, k, effort, *, budget, seed):
     judged = candidates[0].held_out is not None
     score = None
     if judged:
-        score = float(np.log(weights @ np.exp([one.held_out for one in candidates])).mean())
+        held_out = np.array([one.held_out for one in candidates])
+        score = float(logsumexp(held_out, axis=0, b=weights[:, None]).mean())
     return Combination(
         members, co_trained, softmax(evidence, axis=1), wrong, score,
         chance_score(links) if judged else None, candidates, weights,
