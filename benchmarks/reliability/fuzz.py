@@ -33,7 +33,8 @@ def names():
 def judge(name, numbers):
     """Return the Verdict of a method on the problems of these numbers."""
     traits = getattr(linkwise, name).traits
-    outcome, broken = Counter(), []
+    outcome: Counter = Counter()
+    broken = []
     for number in numbers:
         made = problem(number, weighted=traits.weights, sparse_too=traits.sparse)
         try:
