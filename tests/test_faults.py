@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from linkwise import (
 )
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.linalg import downdate
+from linkwise.tables import read_points
 
 CLUSTERERS = [
     name
@@ -196,6 +198,31 @@ def test_weights_beyond_arithmetic_are_refused(name, weight, two):
     links = Constraints([(0, 1)], [(0, 29)]).with_weight(weight)
     with pytest.raises(ValueError, match=r"the pair \(0, 1\) has weight .* common factor"):
         estimator(name).fit(two, constraints=links)
+
+
+def test_a_header_beyond_limits_is_refused_without_advice_to_allow_pickles(tmp_path):
+    place = tmp_path / "points.npy"
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }".ljust(19_999) + b"\n"
+    place.write_bytes(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(48))
+    for read in (read_points, CCSKL(2, affinity="anchors").fit):
+        with pytest.raises(ValueError, match="not a readable") as refusal:
+            read(str(place))
+        assert "pickle" not in str(refusal.value)
+
+
+def test_a_model_without_one_of_its_parts_is_not_loaded(two, tmp_path):
+    """A damaged description that is still JSON."""
+    place = tmp_path / "m.lwmodel"
+    linkwise.save(COPKMeans(2, random_state=0).fit(two), place)
+    with zipfile.ZipFile(place) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    damaged = parts["model.json"].replace(b'"cluster_centers_"', b'"cluster_centres_"')
+    assert damaged != parts["model.json"]
+    with zipfile.ZipFile(place, "w") as archive:
+        for name, part in (parts | {"model.json": damaged}).items():
+            archive.writestr(name, part)
+    with pytest.raises(ValueError, match=r"does not match its checksum.*save the model again"):
+        linkwise.load(place)
 
 
 @pytest.mark.parametrize("n_pairs", [np.inf, -np.inf, np.nan])

@@ -478,6 +478,7 @@ def in_json(path, old, change):
 
     def edit(parts):
         head = json.loads(parts["model.json"])
+        head.pop("digest")  # a file made by hand: every other check must hold
         change(head)
         parts["model.json"] = json.dumps(head).encode()
 

@@ -43,7 +43,8 @@ def open_rows(X: Any) -> Any:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(
-            f"X={str(X)!r} is not a readable .npy file ({error}); write it by numpy.save"
+            f"X={str(X)!r} is not a readable .npy file of numbers: it is damaged, cut short, or "
+            "holds Python objects; write it by numpy.save"
         ) from error
 
 

@@ -1,5 +1,6 @@
 """Saved models: written whole or not at all, and checked while they are read."""
 
+import hashlib
 import json
 import math
 import os
@@ -101,6 +102,7 @@ def save(model: BaseEstimator, path: FilePath) -> None:
     parts = Parts()
     held = encode(model, type(model).__name__, parts)
     head = {"name": NAME, "format": FORMAT, "linkwise": __version__, "model": held}
+    head["digest"] = digest(held)
     try:
         with instead_of(place) as beside, zipfile.ZipFile(beside, "x") as archive:
             archive.writestr(zipfile.ZipInfo("model.json"), json.dumps(head, allow_nan=False))
@@ -110,6 +112,12 @@ def save(model: BaseEstimator, path: FilePath) -> None:
                     write_array(file, rows)
     except OSError as error:
         raise OSError(f"path={str(path)!r} was not written: {error.strerror}") from error
+
+
+def digest(held: Any) -> str:
+    """Return a checksum of the description of a model."""
+    text = json.dumps(held, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def outdated(head: dict[str, Any]) -> bool:
@@ -200,6 +208,8 @@ def load(path: FilePath) -> Any:
             if head["name"] != NAME:
                 raise ValueError(f"it calls itself {head['name']!r}")
             written, version = int(head["format"]), str(head["linkwise"])
+            if written == FORMAT and head.get("digest", "") not in ("", digest(head["model"])):
+                raise ValueError("its description does not match its checksum")
             if OLDEST <= written <= FORMAT and not outdated(head):
                 model = decode(head["model"], archive)
                 if type(model) not in ESTIMATORS:

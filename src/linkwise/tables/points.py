@@ -129,8 +129,8 @@ def _read_arrays(path, id_column, columns):
             arrays = _chosen(loaded, id_column) if hasattr(loaded, "files") else {"X": loaded}
         except Exception as error:  # a broken archive may fail anywhere, and with anything
             raise ValueError(
-                f"{path}: not a readable .npy or .npz file of numbers ({error}); write it anew by "
-                "numpy.save or numpy.savez"
+                f"{path}: not a readable .npy or .npz file of numbers: it is damaged, cut short, "
+                "or holds Python objects; write it anew by numpy.save or numpy.savez"
             ) from error
     tables = [name for name, array in arrays.items() if array.ndim == 2]
     name = "X" if "X" in arrays else tables[0] if len(tables) == 1 else None
