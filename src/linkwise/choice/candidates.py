@@ -36,8 +36,8 @@ from linkwise.class_models.partitions import with_constraints
 PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
 FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
 JUDGES = 3000  # constraints that judge; the standard error of Eq. (1) is below .01 then
-FEWEST_TRIED = 2  # within any budget of seconds: one alone would not be a choice
-FIRST_FOLD = 0.5  # share of the budget for the first fold; the rest is for the best candidates
+FEWEST_TRIED = 2  # before any deadline: one alone would not be a choice
+FIRST_FOLD = 0.5  # share of the time for the first fold; the rest is for the best candidates
 RANK_FOLDS = 10  # to rank starts: with fewer, linkage would miss many of few constraints
 PRIOR = 10.0  # log-likelihood that a start which is not believed at all must make up for
 MARGIN = 4.0  # and one that is not believed most: some start always fits a few constraints
@@ -130,14 +130,14 @@ def _named(problem, number, start, penalty):
     return f"{problem.sets[number][0].name}, {penalty:g}, from {problem.starts[start].name}"
 
 
-def judge_all(problem, effort, *, budget, seed):
+def judge_all(problem, effort, *, deadline, seed):
     """Return the Candidates, the best first.
 
     Parameters
     ----------
     problem : Problem
     effort : Effort
-    budget : float, seconds
+    deadline : float, time.perf_counter() from which on no further candidate is judged
     seed : int
     """
     links = problem.links
@@ -148,10 +148,10 @@ def judge_all(problem, effort, *, budget, seed):
         rng = np.random.default_rng([seed, 1])
         links = links.select(np.sort(rng.choice(links.n_pairs, JUDGES, replace=False)))
     fold = deal(links.n_pairs, effort.folds, seed)
-    began = time.perf_counter()
-    tried = _by_first_fold(problem, links, fold, deadline=began + FIRST_FOLD * budget)
+    now = time.perf_counter()
+    half = now + FIRST_FOLD * (deadline - now)
+    tried = _by_first_fold(problem, links, fold, deadline=half)
     best = tried[: effort.judged]
-    deadline = began + budget
 
     def judge_rest(place):
         first, (number, start), seconds = best[place]

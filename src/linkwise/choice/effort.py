@@ -24,15 +24,19 @@ EFFORTS = {
     ),
     "balanced": Effort(
         views=("given", "scaled", "ranked", "directions"),
-        learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=2,
-        folds=3, judged=6, rows=100_000,
+        learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=4,
+        folds=3, judged=8, rows=100_000,
     ),
     "thorough": Effort(
         views=("given", "scaled", "ranged", "ranked", "directions"),
-        learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=4,
-        folds=5, judged=12, rows=200_000,
+        learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=6,
+        folds=5, judged=18, rows=200_000,
     ),
 }  # fmt: skip
+# Within a budget of seconds "fast" is tried first. It tells how long the other levels take at
+# least, in multiples of its own time, before any candidate is judged.
+SLOWER = (("thorough", 5.0), ("balanced", 3.0))
+FOR_CANDIDATES = 0.8  # share of a budget after which no further candidate is judged
 MANY = 20_000  # points: beyond, the models below are enough, and the others take long
 MANY_VIEWS = ("given", "scaled")
 MANY_LEARNERS = ("graph", "near", "island")

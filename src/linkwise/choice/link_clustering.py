@@ -1,7 +1,8 @@
 """LinkClustering."""
 
+import time
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import ClassifierTags
@@ -14,7 +15,7 @@ from linkwise.blocks.executors import one_thread
 from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import Count, choose_count
-from linkwise.choice.effort import EFFORTS, Effort
+from linkwise.choice.effort import EFFORTS, FOR_CANDIDATES, SLOWER, Effort
 from linkwise.choice.explanation import explanation, report
 from linkwise.choice.final_labels import LIKELY, FinalLabels, settle, soft_labels_of_all
 from linkwise.choice.sample_models import Plain, SampleModels, fit_models, sample_rows
@@ -22,6 +23,14 @@ from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, warn
+
+
+class Attempt(NamedTuple):
+    """What one level of effort finds."""
+
+    plain: Plain
+    clusters: Count
+    found: Combination
 
 
 class LinkClustering(InductiveClusterer):
@@ -41,8 +50,8 @@ class LinkClustering(InductiveClusterer):
     n_clusters : int or None
         None: chosen by data and constraints, see ``n_clusters_`` and ``runner_up_``.
     effort : "fast", "balanced", "thorough" or number
-        How much is tried. A number is a budget in seconds for the candidates: as many are tried as
-        fit, at least two. Results then depend on the speed of the machine.
+        How much is tried. A number is a budget in seconds: "fast" first, then as much of another
+        level as fits. Results then depend on the speed of the machine.
     respect : {"soft", "hard"}
         "soft" keeps a constraint unless the rest of the evidence says that it is wrong. "hard"
         keeps all, or raises InfeasibleConstraints with a conflict.
@@ -152,24 +161,39 @@ class LinkClustering(InductiveClusterer):
         *,
         out: Integers | None = None,
     ) -> Integers:
-        if isinstance(self.effort, str):
-            effort, budget = EFFORTS[self.effort], np.inf
-        else:
-            effort, budget = EFFORTS["thorough"], float(self.effort)
         with one_thread():  # the products are small: more threads only wait for each other
-            models = self._sample_models(X, sample_rows(X, links, effort.rows, self._seed), effort)
-            known = links.restrict(models.rows).resolve(models.rows)
-            plain = self._plain_of(models)
-            count = self._count(plain, known, links, effort)
-            found = combine(plain, known, count.best, effort, budget=budget, seed=self._seed)
-            soft = soft_labels_of_all(X, models, found)
+            if isinstance(self.effort, str):
+                plain, count, found = self._attempt(X, links, EFFORTS[self.effort])
+            else:
+                plain, count, found = self._attempt_within(X, links, float(self.effort))
+            soft = soft_labels_of_all(X, plain.models, found)
             final = settle(
                 soft, links, max(found.wrong, SCORED_ERROR), rng,
                 hard=self.respect == "hard", keep_empty=self.n_clusters is not None,
             )  # fmt: skip
         self._unconstrained = plain
-        self._store(models, count, found, final)
+        self._store(plain.models, count, found, final)
         return final.labels
+
+    def _attempt(
+        self, X: Matrix, links: Constraints, effort: Effort, deadline: float = np.inf
+    ) -> Attempt:
+        rows = sample_rows(X, links, effort.rows, self._seed)
+        plain = self._plain_of(self._sample_models(X, rows, effort))
+        known = links.restrict(rows).resolve(rows)
+        count = self._count(plain, known, links, effort)
+        found = combine(plain, known, count.best, effort, deadline=deadline, seed=self._seed)
+        return Attempt(plain, count, found)
+
+    def _attempt_within(self, X: Matrix, links: Constraints, seconds: float) -> Attempt:
+        began = time.perf_counter()
+        first = self._attempt(X, links, EFFORTS["fast"])
+        spent = time.perf_counter() - began
+        for name, times in SLOWER:
+            if seconds - spent > times * spent:
+                deadline = began + FOR_CANDIDATES * seconds
+                return self._attempt(X, links, EFFORTS[name], deadline)
+        return first
 
     def _sample_models(self, X: Matrix, rows: Integers, effort: Effort) -> SampleModels:
         if self._models is not None and np.array_equal(rows, self._models.rows):
