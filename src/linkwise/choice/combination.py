@@ -143,7 +143,7 @@ def _with_co_training(g, f, share):
     return both / (1 + share)
 
 
-def by_constraints(plain, links, k, effort, *, budget, seed):
+def by_constraints(plain, links, k, effort, *, deadline, seed):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
@@ -152,7 +152,7 @@ def by_constraints(plain, links, k, effort, *, budget, seed):
     ranked = rank_starts(partitions, belief, k, links, seed)
     starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
-    candidates = judge_all(problem, effort, budget=budget, seed=seed)
+    candidates = judge_all(problem, effort, deadline=deadline, seed=seed)
     weights = weights_of(candidates, links.n_pairs)
     best = int(np.argmax(weights))
     order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
@@ -201,7 +201,7 @@ def by_belief(plain, k):
     )
 
 
-def combine(plain, links, k, effort, *, budget, seed):
+def combine(plain, links, k, effort, *, deadline, seed):
     """Return the Combination: by constraints, or by belief in partitions if there are none.
 
     Parameters
@@ -210,11 +210,11 @@ def combine(plain, links, k, effort, *, budget, seed):
     links : Constraints between points of the sample
     k : int
     effort : Effort
-    budget : float, seconds for the candidates
+    deadline : float, time.perf_counter() from which on no further candidate is judged
     seed : int
     """
     if links:
-        return by_constraints(plain, links, k, effort, budget=budget, seed=seed)
+        return by_constraints(plain, links, k, effort, deadline=deadline, seed=seed)
     return by_belief(plain, k)
 
 
