@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: install demo test slow gates check format bench clean
+.PHONY: install demo test slow gates oldest newest check format bench clean
 
 install: $(READY)
 
@@ -35,6 +35,23 @@ gates: $(READY)
 	LINKWISE_FUZZ=10000 $(PYTEST) tests/test_app.py -k nothing_breaks
 	$(BIN)/python -m benchmarks fuzz --problems $(PROBLEMS) --jobs 2
 
+# the tests of the library, without those of benchmarks and browsers, on other versions
+LIBRARY := -m "not slow" --ignore=tests/test_page.py --ignore=tests/test_segment_browser.py \
+  --ignore-glob="tests/test_bench*" tests src
+
+oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint tests/oldest.txt --editable ".[io,test]"
+	$(subst $(BIN),.venv-oldest/bin,$(PYTEST)) $(LIBRARY)
+
+# make newest PYTHON=python3.14, or whichever Python is the newest
+newest:
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --upgrade --editable ".[io,test]"
+	$(subst $(BIN),.venv-newest/bin,$(PYTEST)) $(LIBRARY)
+
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -53,4 +70,4 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks agreement $(if $(DATA),--data $(DATA))
 
 clean:
-	rm -rf .venv demo bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-newest demo bench .pytest_cache .mypy_cache .ruff_cache .hypothesis

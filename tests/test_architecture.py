@@ -262,3 +262,22 @@ def test_the_architecture_page_lists_the_rooms_in_order_and_their_imports():
 def test_the_picture_of_the_architecture_shows_the_rooms_in_order():
     picture = (ROOT / "docs" / "architecture.svg").read_text()
     assert re.findall(r'class="name">(\w+)<', picture) == ROOMS[:-1]  # all but __main__
+
+
+def test_the_oldest_versions_tested_are_those_stated():
+    import tomllib
+
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = stated["optional-dependencies"]
+    wanted = [
+        *stated["dependencies"],
+        *(x for e in ("plot", "io", "app", "image", "test") for x in extras[e]),
+    ]
+    least = {part for part in wanted if ">=" in part}
+    lines = (ROOT / "tests" / "oldest.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines if "==" in line)
+    for part in least:
+        name, version = part.split(">=")
+        pin = pins[name]
+        assert pin == version or pin.startswith(f"{version}."), part
+    assert set(pins) == {part.split(">=")[0] for part in least}
