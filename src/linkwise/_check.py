@@ -17,8 +17,8 @@ from linkwise.exceptions import ConstraintWarning, warn
 # flops for each entry of a dense matrix: a dense fit takes a few hundred products, and they are
 # limited by memory rather than by arithmetic
 DENSE_PRODUCTS = 20_000.0
-# magnitudes of points whose squares, summed over rows and multiplied once more, stay finite
-RANGE = {"float64": (1e-100, 1e100), "float32": (1e-15, 1e15)}
+# magnitudes of points whose squares, summed over rows, stay finite numbers other than 0
+RANGE = {"float64": (1e-149, 1e149), "float32": (1e-15, 1e15)}
 WEIGHTS = 1e-15, 1e15  # of constraints: their squares are ordinary numbers in float32 too
 
 
