@@ -34,6 +34,17 @@ def whole(low: int, high: float = float("inf")) -> Callable[[str], int]:
     return read
 
 
+def positive(text: str) -> float:
+    """Read a finite number above 0."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = float("nan")
+    if not 0 < found < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return found
+
+
 def add_columns(added: argparse.ArgumentParser) -> None:
     """Add which columns are ids, and which are clustered by."""
     add = added.add_argument
@@ -173,6 +184,10 @@ def parser() -> Parser:
     )
     add("--seed", type=whole(0, 2**32 - 1), metavar="N", help="seed of random numbers, default 0")
     add_page(added)
+    add("--oracle", metavar="COMMAND", help="ask a program instead of a person, by JSON lines")
+    add("--budget", type=whole(1), metavar="N", help="questions to --oracle, default 100")
+    add("--batch", type=whole(1, 1000), metavar="N", help="questions at once, default 10")
+    add("--max-cost", type=positive, metavar="C", help="stop when the answers have cost C")
     add(
         "--import",
         dest="table",

@@ -19,8 +19,17 @@ def label(args: Namespace) -> int:
         raise UsageError("DATA is -, but answers come from standard input; name a file")
     if args.terminal and (args.host or args.port or args.token or not args.browser):
         raise UsageError("--host, --port, --token, --no-browser are for the page, not --terminal")
+    limits = {name: getattr(args, name) for name in ("budget", "batch", "max_cost")}
+    if args.oracle is None and any(value is not None for value in limits.values()):
+        raise UsageError("--budget, --batch and --max-cost are for --oracle COMMAND")
+    if args.oracle is not None and (args.terminal or args.table is not None):
+        raise UsageError("--oracle asks a program; leave --terminal and --import out")
     project = args.project or default_project(args.data)
     settings = settings_of(project, {name: getattr(args, name) for name in KEPT})
+    if args.oracle is not None:
+        from linkwise.labelling.oracle_run import label_by_oracle
+
+        return label_by_oracle(args.data, project, settings, command=args.oracle, **limits)
     if args.table is None and args.terminal:
         from linkwise.terminal.start import label_in_terminal
 
