@@ -71,13 +71,16 @@ class InThread:
     """A worker that does its jobs at once, in the thread of the one who sends them."""
 
     def __init__(self, X, *, seed=0, k=None, hear):
-        self.engine, self.hear = Engine(X, seed=seed), hear
+        self.engine, self.hear = Engine(X, seed=seed, k=k), hear
         self.lock = threading.Lock()
         hear(self.engine.map(k))
 
     def send(self, job):
         with self.lock:
-            self.hear(self.engine.result(job))
+            result = self.engine.result(job)
+            self.hear(result)
+            if not result.exact:
+                self.hear(self.engine.refined(job))
             self.hear(self.engine.outlook(job))
 
     def stop(self):
@@ -213,9 +216,15 @@ class ServedLabelPage(Page):
         question = question or self.state()["question"]
         return self.command("/api/answer", {"a": question["a"], "b": question["b"], "same": same})
 
-    def correct(self, action, status=200, **options):
-        body = {"action": action, "options": options, "labels": self.label_page.labels_version}
+    def _correction(self, action, options):
+        return {"action": action, "options": options, "labels": self.label_page.labels_version}
+
+    def correct(self, action, status=200, *, teach=False, **options):
+        body = self._correction(action, options) | {"teach": teach}
         return self.command("/api/correct", body, status=status)
+
+    def preview(self, action, **options):
+        return self.post("/api/preview", self._correction(action, options)).json()
 
 
 @contextmanager

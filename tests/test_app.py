@@ -9,11 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_wine
-from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 
 pytest.importorskip("starlette")
@@ -26,20 +23,17 @@ from starlette.routing import Route
 from linkwise import Constraints
 from linkwise.app import security
 from linkwise.app.engine import Engine
-from linkwise.app.map_layout import comparable, flat, islands
+from linkwise.app.map_layout import flat, islands
 from linkwise.app.messages import Job, Map, Result
 from linkwise.app.security import Access, Kept, check_host, keep, recall
 from linkwise.app.server import application
 from linkwise.app.worker import Worker
-from linkwise.choice import LinkClustering
 from linkwise.cli import main
-from linkwise.journal import HAND, read_project
-from linkwise.journal.events import rows_of
+from linkwise.journal import read_project
 from linkwise.labelling.actions import ACTIONS
 from linkwise.labelling.cluster_model import Task
-from linkwise.labelling.project import export
-from linkwise.labelling.settling import renumbered, settle
-from linkwise.tables import read_links
+from linkwise.labelling.edits import comparable
+from linkwise.query.prepared_data import teaching
 
 HOST = ("Host", f"127.0.0.1:{PORT}")
 COOKIE = ("Cookie", f"linkwise_{PORT}={KEY}")
@@ -372,9 +366,9 @@ def test_clusters_can_wait(stub):
 
 
 PATHS = [
-    "answer", "undo", "redo", "correct", "count", "mode", "import", "state", "rows", "labels",
-    "map", "links", "export/links.csv", "export/log.jsonl", "export/labels.tsv", "image/0",
-    "nothing",
+    "answer", "undo", "redo", "correct", "preview", "count", "mode", "import", "state", "rows",
+    "labels", "map", "links", "export/links.csv", "export/log.jsonl", "export/labels.tsv",
+    "image/0", "nothing",
 ]  # fmt: skip
 ODD = [
     None, True, -1, 0, 1, 3, 23, 24, 2**70, 0.5, "", "x", "r01", "é\u202e\x00", [], [1, 2], {},
@@ -409,6 +403,7 @@ def wild(rng):
         "answer": ["a", "b", "same", "client"],
         "undo": ["client", "event"], "redo": ["client", "event"],
         "correct": ["action", "options", "client", "labels"], "count": ["k"], "mode": ["mode"],
+        "preview": ["action", "options", "labels"],
     }  # fmt: skip
     path = rng.choice(PATHS)
     names = takes.get(path, [])
@@ -458,65 +453,6 @@ def test_whatever_is_asked_nothing_breaks(stub):
 
 
 # what holds
-
-
-@st.composite
-def hands(draw):
-    """Labels of some points, what a model thinks of them, and pairs made by hand."""
-    n, k = draw(st.integers(2, 12)), draw(st.integers(1, 4))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    pairs = st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=8)
-    must, cannot = ([p for p in draw(pairs) if p[0] != p[1]] for _ in range(2))
-    labels, q = rng.integers(k, size=n), rng.dirichlet(np.ones(k), size=n)
-    split = [[0]] * draw(st.integers(0, 2))
-    return labels, q, rng.normal(size=(n, 2)), Constraints(must, cannot), split
-
-
-@settings(deadline=None, max_examples=40)
-@given(hands())
-def test_everything_done_by_hand_holds(problem):
-    labels, q, E, links, splits = problem
-    new = settle(labels, lambda rows: q[rows], E, links, splits=splits, free=True)
-    assert all(new[a] == new[b] for a, b in links.must_link.tolist())
-    root = {i: i for i in range(len(labels))}
-    for a, b in links.must_link.tolist():
-        ra, rb = root[a], root[b]
-        root = {i: ra if r == rb else r for i, r in root.items()}
-    for a, b in links.cannot_link.tolist():
-        assert root[a] == root[b] or new[a] != new[b]
-
-
-def test_without_hands_the_labels_of_the_model_are_shown():
-    labels = np.array([0, 1, 1])
-    assert settle(labels, None, np.zeros((3, 1)), Constraints(), free=True) is labels
-
-
-def test_points_go_with_the_nearest_that_were_moved():
-    E = np.arange(20.0)[:, None]
-    labels, q = np.zeros(20, dtype=int), np.eye(2)[np.zeros(20, dtype=int)]
-    cannot, rows = np.array([[17, 2], [18, 3], [19, 4]]), [2, 3, 4, 17, 18, 19]
-    links = Constraints([(17, 18), (18, 19), (2, 3), (3, 4)], cannot)
-    new = settle(labels, lambda rows: q[rows], E, links, splits=[rows], free=True)
-    assert (new == np.where(E[:, 0] > 10.5, new[17], new[2])).all()
-    assert new[17] != new[2]
-
-
-def test_a_merge_takes_the_whole_cluster():
-    E = np.arange(40.0)[:, None]
-    labels = (E[:, 0] >= 20).astype(int)
-    links, merges = Constraints([(0, 25), (25, 10), (10, 38)]), [[0, 10, 25, 38]]
-    q = np.eye(2)[labels]
-    new = settle(labels, lambda rows: q[rows], E, links, merges=merges, free=True)
-    assert set(new) in ({0}, {1})
-
-
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.randoms())
-def test_clusters_keep_their_numbers(labels, random):
-    old = renumbered(np.array(labels))
-    assert sorted(set(old)) == list(range(len(set(labels))))
-    names = list(range(10))
-    random.shuffle(names)
-    np.testing.assert_array_equal(renumbered(np.array(names)[old], old), old)
 
 
 def holds(label_page):
@@ -575,25 +511,49 @@ def test_corrections_are_followed_and_undone_without_a_trace(table):
         assert found.post("/api/count", {"k": None}).json()["k"] is None
 
 
-def test_what_is_done_by_hand_outweighs_answers_in_a_later_fit(tmp_path):
+def outside(labels, other, clusters):
+    """Return which rows outside some clusters have another label."""
+    return np.flatnonzero((labels != other) & ~np.isin(labels, clusters))
+
+
+def test_a_correction_changes_what_it_names_and_has_the_last_word(tmp_path):
     y = blobs(tmp_path / "data.csv", 60, k=4)
-    rng = np.random.default_rng(0)
     with page(tmp_path / "data.csv", columns=["x", "y"], k=4) as found:
-        labels = found.label_page.labels.copy()
-        assert adjusted_rand_score(y, labels) == 1
-        first, second = (np.flatnonzero(labels == c) for c in (0, 1))
-        found.correct("merge", first=0, second=1)
-        ids, X = found.label_page.items.ids, found.label_page.items.X
-        merged = rows_of("merge", found.label_page.current.state.active[0].body)
-        for a, b in zip(rng.choice(first, 20), rng.choice(second, 20), strict=True):
-            found.label_page.journal.answer(ids[a], ids[b], False)
-    export(str(tmp_path / "data.linkwise"), str(tmp_path / "links.csv"))
-    links = read_links(str(tmp_path / "links.csv"))
-    assert {pair.weight for pair in links} == {1.0, HAND}
-    model = LinkClustering(3, effort="fast", random_state=0)
-    model.fit(X, constraints=links, sample_id=ids)
-    label_of = dict(zip(ids, model.labels_.tolist(), strict=True))
-    assert len({label_of[row] for row in merged}) == 1
+        label_page = found.label_page
+        for _ in range(12):
+            question = found.state()["question"]
+            found.answer(bool(y[question["a"]] == y[question["b"]]))
+        before = label_page.labels.copy()
+        row = int(np.flatnonzero(before == 0)[0])
+        told = found.preview("move", rows=[row], cluster=1)
+        assert (told["moves"], told["n_moves"]) == ([row], 1)
+        np.testing.assert_array_equal(label_page.labels, before)  # nothing was written
+        found.correct("move", rows=[row], cluster=1)
+        assert np.flatnonzero(label_page.labels != before).tolist() == [row]
+
+        state = found.correct("split", cluster=2)
+        split = label_page.labels.copy()
+        assert not len(outside(before, split, [0, 1, 2]))
+        assert len(state["clusters"]) == 5
+        assert not state["conflict"]
+        state = found.correct("merge", first=2, second=4)  # against the split
+        assert not len(outside(split, label_page.labels, [2, 4]))
+        assert [c["label"] for c in state["clusters"]] == [0, 1, 2, 3]
+        assert not state["conflict"]
+        found.command("/api/undo", {})
+        np.testing.assert_array_equal(label_page.labels, split)
+    with page(tmp_path / "data.csv", columns=["x", "y"], k=4) as found:  # after a restart
+        np.testing.assert_array_equal(found.label_page.labels, split)
+
+
+def test_a_correction_teaches_only_if_it_is_asked_to(tmp_path):
+    blobs(tmp_path / "data.csv", 24)
+    with page(tmp_path / "data.csv", columns=["x", "y"], worker=Stub) as found:
+        found.correct("together", rows=[0, 3, 6])
+        found.correct("together", rows=[1, 4, 7], teach=True)
+        links = found.label_page.current.links
+    assert set(teaching(links).event.tolist()) == {2}
+    assert set(links.source.tolist()) == {"hand", "taught"}
 
 
 def test_a_method_without_weights_takes_a_project_and_says_so(tmp_path, capsys):
@@ -614,7 +574,7 @@ def test_an_answer_that_is_likely_wrong_is_found():
     pairs = [rng.choice(60, 2, replace=False).tolist() for _ in range(25)]
     answers = [(a, b, 1 if y[a] == y[b] else -1) for a, b in pairs] + [(0, 3, -1)]
     links = Constraints.from_table(answers).with_source("answer", np.arange(1, 27))
-    engine, job = Engine(X), Job(1, Task(links, [], [], [], 3))
+    engine, job = Engine(X), Job(1, Task(links, [], [], 3))
     engine.result(job)
     found = engine.suspects(job).found
     assert [pair[:3] for pair in found.links] == [(0, 3, -1)]
@@ -656,7 +616,7 @@ def test_a_better_map_lies_like_the_quick_one():
 
 def test_an_engine_has_a_quick_and_a_better_map():
     X = np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0) + np.eye(60)[:, :2]
-    engine, job = Engine(X), Job(1, Task(Constraints(), [], [], [], 3))
+    engine, job = Engine(X), Job(1, Task(Constraints(), [], [], 3))
     for found in (engine.map(3), engine.arranged(job)):
         assert found.xy.shape == (60, 2)
         assert found.xy.dtype == np.float32
@@ -681,8 +641,8 @@ def test_equal_rows_can_be_told_apart(tmp_path):
     (tmp_path / "two.csv").write_text("id,x\na,1\nb,1\n")
     with page(tmp_path / "two.csv") as found:
         refused = found.correct("split", cluster=0, status=400)
-        assert "all rows of cluster 1 are equal" in refused["error"]
-        state = found.answer(False)
+        assert "all rows of cluster 0 are equal" in refused["error"]
+        state = found.correct("link", a=0, b=1, same=False)
         assert [c["size"] for c in state["clusters"]] == [1, 1]
         found.command("/api/undo", {})
         state = found.answer(True)
@@ -735,11 +695,11 @@ def test_the_worker_works_can_be_stopped_and_ends():
     try:
         assert isinstance(heard.get(timeout=240), Map)
         worker.stop()  # nothing is at work, and nothing happens
-        worker.send(Job(1, Task(Constraints([(0, 1)], [(0, 30)]), [], [], [], 2)))
+        worker.send(Job(1, Task(Constraints([(0, 1)], [(0, 30)]), [], [], 2)))
         result = heard.get(timeout=240)
         assert isinstance(result, Result)
         assert result.labels[0] == result.labels[1] != result.labels[30]
-        worker.send(Job(2, Task(Constraints([(0, 1)]), [], [], [], 2)))
+        worker.send(Job(2, Task(Constraints([(0, 1)]), [], [], 2)))
         numbers = set()
         while 2 not in numbers:
             numbers.add(getattr(heard.get(timeout=240), "number", None))

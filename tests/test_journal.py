@@ -164,7 +164,9 @@ def test_every_event_has_a_source_and_its_pairs_have_the_weight_of_it(journal, t
     journal.split([[7], [8]], why="imported from memory")
     journal.extend(read_table(table, journal))
     journal.extend(read_table(labels, journal))
-    with pytest.raises(ValueError, match="source must be one of answer, hand, import; got 'x'"):
+    with pytest.raises(
+        ValueError, match="source must be one of answer, hand, taught, import; got 'x'"
+    ):
         journal.extend([Draft("answer", {"a": 0, "b": 1, "same": True}, source="x")])
     journal.close()
     links = read_project(journal.path).state.constraints()
@@ -254,7 +256,10 @@ def meaning(kind, body):
     if kind == "link":
         return [tuple(pair[:3]) for pair in body["pairs"]]
     groups, apart = {
-        "group": lambda: ([body["rows"]], [(body["rows"], body.get("apart", ()))]),
+        "group": lambda: (
+            [[*body["rows"], *body.get("to", ())]],
+            [(body["rows"], body.get("apart", ()))],
+        ),
         "merge": lambda: ([[*body["first"], *body["second"]]], []),
         "split": lambda: (body["parts"], list(combinations(body["parts"], 2))),
         "stroke": lambda: ([], []),
@@ -279,11 +284,13 @@ def corrections(draw):
     elif kind == "link":
         body = {"pairs": [(a, b, draw(st.sampled_from([1, -1]))) for a, b in pairwise(some)]}
     elif kind == "group":
-        body = draw(st.sampled_from([{"rows": some}, {"rows": some[:cut], "apart": some[cut:]}]))
+        parts = {"rows": some[:cut], "apart": some[cut:]}, {"rows": some[:cut], "to": some[cut:]}
+        body = draw(st.sampled_from([{"rows": some}, *parts]))
     elif kind == "merge":
         body = {"first": some[:cut], "second": some[cut:]}
     elif kind == "split":
         body = {"parts": [some[:cut], some[cut:]]}
+        body |= draw(st.sampled_from([{}, {"others": "stay"}, {"others": "nearest"}]))
     elif kind == "stroke":
         body = {"colour": "red", "points": [(a, a / 2) for a in some]}
     else:

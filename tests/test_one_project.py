@@ -11,10 +11,7 @@ pytest.importorskip("uvicorn")
 
 from app_parts import page, settings
 
-from linkwise.app.engine import Engine
-from linkwise.app.messages import Job
 from linkwise.app.worker import Worker
-from linkwise.choice import LinkClustering
 from linkwise.cli import main
 from linkwise.journal import HAND, read_project
 from linkwise.labelling.labelling_session import LabellingSession
@@ -55,65 +52,63 @@ def project(tmp_path_factory):
     return data
 
 
-def weights(links, ids=None):
-    """Return {(ends, sign, event): (weight, source)} of pairs that say something, by id."""
-    links = links.active()
-    ends = links.ends if ids is None else np.array(ids)[links.ends]
-    keys = [(frozenset(pair), sign) for pair, sign in zip(ends.tolist(), links.sign, strict=True)]
-    columns = keys, links.event.tolist(), links.weight.tolist(), links.source.tolist()
-    return {(*key, event): (w, source) for key, event, w, source in zip(*columns, strict=True)}
-
-
 def in_terminal(data):
-    """Return the weights that the model of the terminal follows, and its labels."""
+    """Return the labels of the model of the terminal."""
     path = str(data.with_suffix(".linkwise"))
     items, journal = open_project(str(data), path, settings(**OPTIONS))
     with journal:
-        model = Dialogue(items, journal, n_clusters=K).model
-        return weights(model.session.links, items.ids), model.labels()
+        return Dialogue(items, journal, n_clusters=K).model.labels()
 
 
 def on_page(data):
-    """Return the weights that the worker of the page follows, and the labels the page shows."""
+    """Return the labels that the page shows in the end, and the table that it exports."""
     with page(data, worker=Worker, **OPTIONS) as found:
-        while found.state()["running"]:
+        while not (state := found.state())["clusters"] or state["running"] or state["refining"]:
             time.sleep(0.05)
         labels = np.frombuffer(found.get("/api/labels").body, "<i4")
-        items, task = found.label_page.items, found.label_page.current.task
-    engine = Engine(items.X)
-    np.testing.assert_array_equal(engine.result(Job(1, task)).labels, labels)
-    return weights(engine.model.session.links, items.ids), labels
+        table = found.get("/api/export/labels.csv").body.decode()
+    return labels, table
 
 
-def by_fit(data, monkeypatch):
-    """Return the weights that `linkwise fit --links` uses, and its labels."""
-    given, fit_predict = [], LinkClustering.fit_predict
-
-    def spy(model, X, y=None, *, constraints=None, **options):
-        given.append(constraints)
-        return fit_predict(model, X, y, constraints=constraints, **options)
-
-    monkeypatch.setattr(LinkClustering, "fit_predict", spy)
-    links, output = str(data.with_suffix(".linkwise")), str(data.with_name("labels.csv"))
-    line = ["fit", str(data), "--links", links, "--id", "id", "--columns", "x,y", "-k", str(K)]
-    assert main([*line, "--force", "--quiet", "-o", output]) == 0
-    return weights(given[0]), np.loadtxt(output, delimiter=",", skiprows=1, usecols=1, dtype=int)
+def by_fit(data, *options):
+    """Return the table of labels that `linkwise fit --links` writes."""
+    output = data.with_name("labels.csv")
+    line = ["fit", str(data), "--links", str(data.with_suffix(".linkwise")), *options]
+    assert main([*line, "--force", "--quiet", "-o", str(output)]) == 0
+    return output.read_text()
 
 
-def test_one_project_has_one_set_of_weights_and_one_set_of_labels(project, monkeypatch):
-    expected = weights(read_project(project.with_suffix(".linkwise")).state.constraints())
-    assert {value for value in expected.values() if value[1] != "import"} == {
-        (1.0, "answer"),
-        (HAND, "hand"),
-    }
-    assert expected[frozenset(("r10", "r14")), 1, 18] == (3.0, "import")
-    assert expected[frozenset(("r11", "r12")), -1, 18] == (0.5, "import")
+def by_export(data):
+    """Return the table of labels that `linkwise export --labels` writes."""
+    output = data.with_name("exported.csv")
+    project = str(data.with_suffix(".linkwise"))
+    assert main(["export", project, "--labels", str(data), "-o", str(output), "--force"]) == 0
+    return output.read_text()
+
+
+def labels_in(table):
+    return np.loadtxt(table.splitlines(), delimiter=",", skiprows=1, usecols=1, dtype=int)
+
+
+def test_one_project_has_one_set_of_labels(project):
+    shown, table = on_page(project)
     found = {
-        "page": on_page(project),
+        "page, table": labels_in(table),
         "terminal": in_terminal(project),
-        "fit": by_fit(project, monkeypatch),
+        "export": labels_in(by_export(project)),
+        "fit": labels_in(by_fit(project)),
+        "fit, columns named": labels_in(by_fit(project, "--id", "id", "--columns", "x,y")),
     }
-    for name, (used, labels) in found.items():
-        assert used == expected, name
-        assert labels[0] != labels[1], name
-        assert adjusted_rand_score(Y, labels) == 1, name
+    for name, labels in found.items():
+        np.testing.assert_array_equal(labels, shown, name)
+    others = np.setdiff1d(np.arange(N), PARTS[0])
+    assert adjusted_rand_score(Y[others], shown[others]) == 1
+    assert set(shown[PARTS[0]]) == {K}  # five answers say "same", but the split has the last word
+    assert sorted(set(shown.tolist())) == list(range(K + 1))
+
+
+def test_weights_and_sources_come_from_the_log(project):
+    links = read_project(project.with_suffix(".linkwise")).state.constraints()
+    found = {(w, source) for w, source in zip(links.weight, links.source.tolist(), strict=True)}
+    assert {pair for pair in found if pair[1] != "import"} == {(1.0, "answer"), (HAND, "hand")}
+    assert {w for w, source in found if source == "import"} == {3.0, 0.5, 0.0}

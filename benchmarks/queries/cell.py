@@ -90,7 +90,7 @@ class Trial:
         return True
 
     def agreement(self):
-        return adjusted_rand_index(self.y, self.context.model.labels)
+        return adjusted_rand_index(self.y, self.context.clustering.labels)
 
     def own_agreement(self):
         return adjusted_rand_index(self.y, cobras_labels(self.context))
@@ -125,7 +125,7 @@ def run(job):
     """Return the records of a job, one for each way to judge its strategy."""
     X, y = (stored(job["folder"], job["set"])[name] for name in ("X", "y"))
     seed = zlib.crc32(f"{job['set']} {job['draw']}".encode()) % 2**31
-    budget, data = budget_of(len(y)), PreparedData(X, seed=seed)
+    budget, data = budget_of(len(y)), PreparedData(X, seed=seed, n_clusters=int(y.max()) + 1)
 
     def trial(strategy):
         return Trial(data, y, strategy, wrong=job["wrong"], seed=seed)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from linkwise.app.map_layout import flat, islands
-from linkwise.app.messages import Job, Map, Outlook, Result, Suspects
+from linkwise.app.messages import Job, Map, Outlook, Refined, Result, Suspects
 from linkwise.labelling.cluster_model import ClusterModel, model_of
 
 AHEAD = 3  # questions computed at once: the next ones are shown while the model works
@@ -17,10 +17,11 @@ class Engine:
     ----------
     X : array (n, d)
     seed : int
+    k : int or None, the number of clusters that is asked for first
     """
 
-    def __init__(self, X, *, seed=0):
-        self.model = model_of(X, seed=seed)
+    def __init__(self, X, *, seed=0, k=None):
+        self.model = model_of(X, seed=seed, n_clusters=k)
 
     def map(self, k=None):
         """Return a quick Map."""
@@ -40,7 +41,12 @@ class Engine:
         """Return the Result of a job."""
         self.model.follow(job.task)
         questions = self.model.questions(AHEAD)
-        return Result(job.number, self.model.labels(), questions)
+        labels, exact = self.model.quick_labels()
+        return Result(job.number, labels, questions, exact)
+
+    def refined(self, job: Job):
+        """Return the Refined clusters of the last job; takes seconds."""
+        return Refined(job.number, self.model.labels())
 
     def outlook(self, job: Job):
         """Return the Outlook of the last job."""

@@ -14,8 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from linkwise.app.label_view import clusters
-from linkwise.app.messages import Job, Map, Outlook, Result, Suspects
+from linkwise.app.messages import Job, Map, Outlook, Refined, Result, Suspects
 from linkwise.app.updates import Watched
 from linkwise.app.worker import Worker
 from linkwise.journal import Project, write_links, write_log
@@ -24,11 +26,14 @@ from linkwise.labelling.actions import act
 from linkwise.labelling.cluster_model import NOTHING
 from linkwise.labelling.items import rows_in
 from linkwise.labelling.labelling_session import Asked, LabellingSession
+from linkwise.labelling.previews import preview
 from linkwise.query import Question
+from linkwise.query.prepared_data import teaching
 from linkwise.tables import write_labels
 
 WAIT = 0.15  # seconds to wait for a question that knows the last answer: a person does not notice
 ONCE = 10.0  # seconds to wait for clusters requested by hand
+LONGEST = 600.0  # seconds to wait for exact clusters: a browser gives up then as well
 RESTARTS = 3  # of the worker; a fault that occurs more often does not go away
 EARLIER = 8  # clusterings that a correction may still refer to
 
@@ -87,7 +92,8 @@ class LabelPage(Watched):
     async def open(self):
         """Start the worker, and request the first question."""
         await super().open()
-        self.loop, self.fresh = asyncio.get_running_loop(), asyncio.Event()
+        self.loop = asyncio.get_running_loop()
+        self.fresh, self.exact = asyncio.Event(), asyncio.Event()
         self._turn = asyncio.Lock()
         self._start_worker()
         await self.follow(wait=False)
@@ -116,6 +122,8 @@ class LabelPage(Watched):
             self.map_version += 1
         elif isinstance(message, Result):
             self._take(message)
+        elif isinstance(message, Refined):
+            self._refine(message)
         elif isinstance(message, Outlook):
             self.outlook = message
         elif isinstance(message, Suspects):
@@ -135,8 +143,38 @@ class LabelPage(Watched):
             self._show()
         if result.number == self.number:
             self.fresh.set()
+            if result.exact:
+                self.exact.set()
         if self.asked is None:
             self._choose()
+
+    def _refine(self, refined):
+        """Take the exact clusters of the newest job."""
+        if self.newest is None or refined.number != self.newest.number:
+            return
+        same = np.array_equal(self.newest.labels, refined.labels)
+        labels = self.newest.labels if same else refined.labels
+        self.newest = self.newest._replace(labels=labels, exact=True)
+        if self.mode == "live":
+            self._show()
+        if refined.number == self.number:
+            self.exact.set()
+
+    @property
+    def refining(self):
+        """Whether the clusters shown are about to be replaced by the exact ones."""
+        return self.newest is not None and not self.newest.exact
+
+    async def exact_labels(self):
+        """Return the exact clusters of all answers so far; wait for them."""
+        try:
+            await asyncio.wait_for(self.exact.wait(), LONGEST)
+        except TimeoutError:
+            raise ValueError(
+                "the clusters are still being refined; wait, or run linkwise export --labels"
+            ) from None
+        assert self.newest is not None  # it has set the event
+        return self.newest.labels
 
     def _show(self):
         """Show the newest clusters."""
@@ -163,6 +201,7 @@ class LabelPage(Watched):
     def _send(self):
         self.number += 1
         self.fresh.clear()
+        self.exact.clear()
         self.worker.send(Job(self.number, self.current.task))
 
     async def follow(self, *, wait=True):
@@ -210,13 +249,32 @@ class LabelPage(Watched):
         """Redo an event by its number, by default the one undone last."""
         return await self.write(self.project.redo, event, why="redo on the page", client=client)
 
-    async def correct(self, action, options, version, client):
-        """Write a correction by hand of the clusters that the person saw."""
+    def _event_of(self, action, options, version):
+        """Return (kind, body, why, labels) of a correction of the clusters that the person saw."""
         if self.labels is None:
             raise ValueError("there are no clusters yet; wait a moment")
         labels = self.earlier.get(version) if isinstance(version, int) else None
-        kind, body, why = await asyncio.to_thread(act, self.items, labels, action, options)
-        return await self.write(self.project.append, kind, body, why=why, client=client)
+        answers = teaching(self.current.links)
+        return *act(self.items, labels, action, options, answers), labels
+
+    async def correct(self, action, options, version, client, *, teach=False):
+        """Write a correction by hand; with ``teach`` the models learn from it as well."""
+        sent = await asyncio.to_thread(self.journal.sent, client)
+        if sent is not None:  # sent again: the clusters may have changed since
+            return sent
+        kind, body, why, _ = await asyncio.to_thread(self._event_of, action, options, version)
+        return await self.write(
+            self.project.append, kind, body, why=why, client=client, teach=teach
+        )
+
+    async def preview(self, action, options, version):
+        """Return what a correction would change, a Preview."""
+
+        def found():
+            kind, body, _, labels = self._event_of(action, options, version)
+            return preview(self.items, labels, kind, body, self.current, self.project.row_of)
+
+        return await asyncio.to_thread(found)
 
     async def set_count(self, k):
         """Fix the number of clusters, or let it follow the answers (None)."""
@@ -246,7 +304,7 @@ class LabelPage(Watched):
 
     # tables
 
-    def exported(self, what, suffix):
+    def exported(self, what, suffix, labels=None):
         """Return a table of the links, labels or log as bytes."""
         if suffix not in FORMATS:
             raise ValueError(f"expected one of {', '.join(FORMATS)}; got {suffix!r}")
@@ -258,11 +316,9 @@ class LabelPage(Watched):
                 write_log(
                     path, Project(self.journal.data, {}, self.journal.events(), self.current.state)
                 )
-            elif self.labels is None:
-                raise ValueError("there are no clusters yet; wait a moment")
             else:
-                names = {c["label"]: c["name"] for c in clusters(self)}
-                write_labels(path, self.labels, self.items.ids, names)
+                names = {c["label"]: c["name"] for c in clusters(self, labels)}
+                write_labels(path, labels, self.items.ids, names)
             return path.read_bytes()
 
     async def imported(self, name, raw):

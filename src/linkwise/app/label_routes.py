@@ -7,6 +7,7 @@
     GET   /api/image/ROW             the image of a row
     GET   /api/export/WHAT.SUFFIX    links, labels or log
     POST  /api/answer, undo, redo, correct, count, mode     commands, JSON; answered with the state
+    POST  /api/preview               what a correction would change, JSON; nothing is written
     POST  /api/import?name=          a table
 
 Rows are whole numbers. A command carries an id from its sender; sent again, it counts once.
@@ -27,6 +28,16 @@ from linkwise.labelling.images import image_file, kind_of
 
 FILES = ("/api/import",)  # paths whose bodies are files and not JSON
 ROWS = 200  # of a list at most; the page requests the next ones
+MAY = {"labels": None, "teach": False}  # what a correction may say besides action and options
+
+
+def correction(body):
+    """Return the body of a correction, checked."""
+    if not isinstance(body["options"], dict) or not isinstance(body["action"], str):
+        raise ValueError("action must be a text, options an object")
+    if not isinstance(body["teach"], bool):
+        raise ValueError("teach must be true or false")
+    return body
 
 
 def label_routes(page):
@@ -80,7 +91,8 @@ def label_routes(page):
         what, suffix = request.path_params["what"], f".{request.path_params['suffix']}"
         if what not in ("links", "labels", "log"):
             return JSONResponse({"error": "links, labels or log"}, status_code=404)
-        raw = await asyncio.to_thread(page.exported, what, suffix)
+        exact = await page.exact_labels() if what == "labels" else None
+        raw = await asyncio.to_thread(page.exported, what, suffix, exact)
         return file_response(raw, f"{what}{suffix}")
 
     async def imported(request):
@@ -94,11 +106,15 @@ def label_routes(page):
         return JSONResponse(shown() | {"event": event.seq})
 
     async def correct(request):
-        body = await command(request, "action", "options", "client", labels=None)
-        if not isinstance(body["options"], dict) or not isinstance(body["action"], str):
-            raise ValueError("action must be a text, options an object")
-        event = await page.correct(body["action"], body["options"], body["labels"], body["client"])
+        body = correction(await command(request, "action", "options", "client", **MAY))
+        what = body["action"], body["options"], body["labels"]
+        event = await page.correct(*what, body["client"], teach=body["teach"])
         return JSONResponse(shown() | {"event": event.seq})
+
+    async def previewed(request):
+        body = correction(await command(request, "action", "options", **MAY))
+        found = await page.preview(body["action"], body["options"], body["labels"])
+        return JSONResponse(found._asdict())
 
     async def count(request):
         await page.set_count((await command(request, "k"))["k"])
@@ -114,7 +130,7 @@ def label_routes(page):
     }  # fmt: skip
     posts = {
         "answer": answer, "undo": step_route(page.undo, shown),
-        "redo": step_route(page.redo, shown), "correct": correct, "count": count, "mode": mode,
-        "import": imported,
+        "redo": step_route(page.redo, shown), "correct": correct,
+        "preview": previewed, "count": count, "mode": mode, "import": imported,
     }  # fmt: skip
     return [*static_routes("label"), *api_routes(gets, posts)]

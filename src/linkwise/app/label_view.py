@@ -42,14 +42,15 @@ def question(page):
     }  # fmt: skip
 
 
-def clusters(page):
-    """Return the clusters shown: number, size, name."""
-    if page.labels is None:
+def clusters(page, labels=None):
+    """Return the clusters shown, or of some labels (n,): number, size, name."""
+    labels = page.labels if labels is None else labels
+    if labels is None:
         return []
-    sizes = np.bincount(page.labels)
+    sizes = np.bincount(labels)
     state, row_of = page.current.state, page.project.row_of
     named = {row for name in state.names for row in name.rows}
-    names = state.cluster_names({i: int(page.labels[row_of[i]]) for i in named})
+    names = state.cluster_names({i: int(labels[row_of[i]]) for i in named})
     return [
         {"label": label, "size": int(size), "name": clean(names.get(label, ""))}
         for label, size in enumerate(sizes.tolist())
@@ -110,6 +111,7 @@ def view(page):
         "redo": event_text(current.redo) if current.redo else None,
         "mode": page.mode,
         "running": running,
+        "refining": page.refining,
         "stale": page.labels is not None and page.shown < page.number,
         "labels": page.labels_version,
         "map": page.map_version,

@@ -11,28 +11,11 @@ from linkwise.blocks.rows import content_sample
 from linkwise.embedding.manifold import layout, place
 from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.graph.laplacians import degrees
+from linkwise.labelling.edits import comparable
 
 SAMPLE = 5000  # points that determine the directions of the quick map; more change them little
-# geometric mean of the ranges of columns by the largest: .2 to 1 for pixels and their principal
-# coordinates, at most .1 for measurements in several units
-ONE_UNIT = 1 / 8
 NEIGHBOURS = 10  # of the graph that is laid out: islands are as clear as with 15
 LAID_OUT = 20_000  # points at most: 3 CPU seconds; placing a point takes a third of the time
-
-
-def comparable(X):
-    """Return points X (n, d), float32; columns of different units are scaled to variance 1.
-
-    >>> comparable(np.array([[0, 0, 1], [2, 200, 1]]))
-    array([[0., 0., 1.],
-           [2., 2., 1.]], dtype=float32)
-    """
-    X = X.astype(np.float32)
-    ranges, deviation = np.ptp(X, axis=0), X.std(axis=0, dtype=np.float64)
-    varied = ranges > 0
-    if np.log(ranges[varied] / ranges.max()).sum() > np.log(ONE_UNIT) * varied.sum():
-        return X
-    return X / np.where(varied, deviation, 1).astype(np.float32)
 
 
 def filled(xy):

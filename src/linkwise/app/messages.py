@@ -14,11 +14,22 @@ class Job(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The clusters of a job, int32 (n,), and the next questions."""
+    """The clusters of a job, int32 (n,), the next questions, and whether the clusters are exact.
+
+    If they are not, Refined follows.
+    """
 
     number: int
     labels: Any
     questions: list[Question]
+    exact: bool = True
+
+
+class Refined(NamedTuple):
+    """The exact clusters of a job, int32 (n,): those that `fit` and `export` give."""
+
+    number: int
+    labels: Any
 
 
 class Outlook(NamedTuple):

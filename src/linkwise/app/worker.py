@@ -1,10 +1,11 @@
 """The clustering in a process of its own, so that the page never waits for it.
 
 The worker takes the newest job it was sent and sends back, in the order of the time they take: the
-next questions and the clusters, how far the answers have come, once a better map, and which answers
-are likely wrong. A new job interrupts all but the first of these, and "stop" interrupts that too.
-An interrupt ends the work within moments and keeps what was computed from the data alone. When the
-server ends for any reason, its pipe is closed and the worker ends as well.
+next questions and the clusters corrected by the last answers, the exact clusters, how far the
+answers have come, once a better map, and which answers are likely wrong. A new job interrupts all
+but the first of these, and "stop" interrupts that too. An interrupt ends the work within moments
+and keeps what was computed from the data alone. When the server ends for any reason, its pipe is
+closed and the worker ends as well.
 """
 
 import _thread
@@ -86,7 +87,7 @@ def do(runner, engine, job):
     """Do a job; return the next one if it has come meanwhile, else None."""
     if not runner.try_to(engine.result, job, "short"):
         runner.pipe.send(("stopped", job.number))
-    elif runner.try_to(engine.outlook, job, "long"):
+    elif runner.try_to(engine.refined, job, "long") and runner.try_to(engine.outlook, job, "long"):
         following = runner.newest(REST)
         if following is not None:
             return following
@@ -102,7 +103,7 @@ def work(pipe, X, seed, k):
 
     runner = JobRunner(pipe)
     try:
-        engine = Engine(X, seed=seed)
+        engine = Engine(X, seed=seed, k=k)
         pipe.send(engine.map(k))
         runner.arranged = len(X) < LEAST
         job = runner.newest()

@@ -152,6 +152,7 @@ class LinkClustering(InductiveClusterer):
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         self._models: SampleModels | None = None  # refit keeps them if the sample is the same
         self._unconstrained: Plain | None = None  # goes with _models; not saved
+        self._soft: Floats  # (n, k) labels by the features alone; not saved
 
     def _learn(
         self,
@@ -171,7 +172,7 @@ class LinkClustering(InductiveClusterer):
                 soft, links, max(found.wrong, SCORED_ERROR), rng,
                 hard=self.respect == "hard", keep_empty=self.n_clusters is not None,
             )  # fmt: skip
-        self._unconstrained = plain
+        self._unconstrained, self._soft = plain, soft
         self._store(plain.models, count, found, final)
         return final.labels
 

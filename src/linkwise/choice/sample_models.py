@@ -83,12 +83,14 @@ def sample_rows(X, links, most, seed):
     if n <= most:
         return np.arange(n)
     rng = np.random.default_rng([seed, 3])
+    plain = content_sample(X, most, rng)
     touched, limit = links.touched, int(CONSTRAINED * most)
     if len(touched) > limit:
         ends = links.ends[rng.permutation(links.n_pairs)].ravel()
         first = np.sort(np.unique(ends, return_index=True)[1])  # where each point comes up
         touched = np.sort(ends[first[: limit - limit % 2]])
-    return np.union1d(touched, content_sample(X, most - len(touched), rng))
+    others = rng.permutation(np.setdiff1d(plain, touched))  # the sample without constraints stays
+    return np.union1d(touched, others[: most - len(touched)])  # if it has all their points
 
 
 def fit_models(X, rows, effort, seed):

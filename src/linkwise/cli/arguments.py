@@ -114,7 +114,7 @@ def parser() -> Parser:
         "-k",
         type=whole(1),
         metavar="K",
-        help="number of clusters; default: link-clustering finds one",
+        help="number of clusters; default: that of the project, or link-clustering finds one",
     )
     add(
         "--method",
@@ -125,7 +125,8 @@ def parser() -> Parser:
     add(
         "--effort",
         metavar="E",
-        help="how much link-clustering tries: fast, balanced (default), thorough, or seconds",
+        help="how much link-clustering tries: fast, balanced (default; for a project of more than "
+        "20,000 rows fast), thorough, or seconds",
     )
     add(
         "--affinity",
@@ -141,9 +142,8 @@ def parser() -> Parser:
     add(
         "--seed",
         type=whole(0, 2**32 - 1),
-        default=0,
         metavar="N",
-        help="seed of random numbers, default 0",
+        help="seed of random numbers, default 0, or that of the project",
     )
     add_judgement(added)
     add("--quiet", action="store_true", help="print no summary and no notes")

@@ -13,7 +13,7 @@ def check(args: Namespace) -> int:
     """Tell what links imply, and whether they can all hold."""
     if args.data is None and (args.id_column or args.columns):
         raise UsageError("--id-column and --columns say how to read --data; name it too")
-    _, links = read_both(args)
+    _, links, _ = read_both(args)
     from linkwise.constraints.conflicts import explain
 
     possible, contradicted = links.drop_conflicts()

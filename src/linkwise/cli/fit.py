@@ -26,7 +26,8 @@ def fit(args: Namespace) -> int:
     """Cluster the points of a file."""
     check_output_arguments(args)
     complete(args)
-    points, links = read_both(args)
+    points, links, project = read_both(args)
+    complete_from(args, project, len(points.X))
     from linkwise.constraints import Constraints
     from linkwise.tables import label_bytes, write_labels
 
@@ -45,7 +46,10 @@ def fit(args: Namespace) -> int:
 
     in_place = streams(args) and args.output.endswith(".npy")
     with labels_file(args, in_place) as out, limits(args.max_memory, args.max_time):
-        labels = model.fit_predict(X, constraints=links, sample_id=ids, out=out)
+        if project is not None and args.method == "link-clustering":
+            labels = labels_of_project(model, X, ids, links, project, args.k)
+        else:
+            labels = model.fit_predict(X, constraints=links, sample_id=ids, out=out)
     seconds = round(time.perf_counter() - started, 3)
 
     report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
@@ -60,6 +64,28 @@ def fit(args: Namespace) -> int:
     if args.explain:
         print(model.explain(), file=sys.stderr)
     return 0
+
+
+def complete_from(args, project, n):
+    """Fill in what the command line leaves open: what a project says, else the defaults."""
+    from linkwise.query.prepared_data import effort_for
+
+    settings = {} if project is None else project.settings
+    if args.k is None and args.method == "link-clustering":
+        args.k = settings.get("k")
+    if args.seed is None:
+        args.seed = settings.get("seed") or 0
+    if args.effort is None:
+        args.effort = "balanced" if project is None else effort_for(n)
+
+
+def labels_of_project(model, X, ids, links, project, k):
+    """Return the labels of a project, as its page shows them."""
+    from linkwise.labelling.cluster_model import project_labels
+    from linkwise.labelling.project import task_of
+
+    task = task_of(project.state, ids, len(X), k)
+    return project_labels(model, X, task, links=links, sample_id=ids)
 
 
 def check_rows(args, n):
@@ -118,7 +144,7 @@ def make_model(args):
         "on_conflict": "raise" if method.traits.hard else "drop",
         "random_state": args.seed,
         "respect": "hard" if args.strict else "soft",
-        "effort": args.effort or "balanced",
+        "effort": args.effort,
     }
     known = method._get_param_names()
     options = {name: value for name, value in options.items() if name in known}

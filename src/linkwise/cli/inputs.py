@@ -21,7 +21,7 @@ def streams(args):
 
 
 def read_both(args):
-    """Return (points, links) of the files named, None for one that is not."""
+    """Return (points, links, project) of the files named, None for one that is not."""
     if args.data == "-" and args.links == "-":
         raise UsageError("DATA and LINKS are both -; only one of them can be standard input")
     project = in_file(args.links, read_project_of, args.links)
@@ -33,7 +33,7 @@ def read_both(args):
         from linkwise.tables.id_columns import recognised_note
 
         say("note", recognised_note(name_of(args.data), points.recognised))
-    return points, links
+    return points, links, project
 
 
 def name_of(path):
@@ -59,16 +59,26 @@ def read_project_of(path):
     return read_project(path)
 
 
+def read_as_project(args, project):
+    """Tell whether data are read as a project says: the command line names no columns itself."""
+    named = args.columns or args.id_column is not None or getattr(args, "standardize", False)
+    return project is not None and args.data != "-" and not named
+
+
 def read_data(args, project=None):
-    """Return the Points in the file of data; a project says by which column it names rows."""
-    from linkwise.labelling.project import id_column_of
+    """Return the Points in the file of data, read as a project says if there is one."""
+    from linkwise.labelling.project import id_column_of, items_of
     from linkwise.tables import map_points, read_points
+    from linkwise.tables.points import Points
 
     kind = None if args.data == "-" else kind_of_file(args.data)
     if kind is not None:
         raise ValueError(f"{args.data} is {KINDS[kind]}, not a table of points; name the data")
     if streams(args):
         return map_points(args.data)
+    if read_as_project(args, project):
+        items = items_of(args.data, project, args.links)
+        return Points(items.X, items.ids)
     column = args.id_column
     if column is None and project is not None:
         column = id_column_of(project)

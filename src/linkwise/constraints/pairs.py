@@ -34,7 +34,7 @@ from linkwise.constraints.ids import (
 from linkwise.exceptions import InfeasibleConstraints
 
 # passed by a caller, answer to a question, correction by hand, imported table
-SOURCES = ("given", "answer", "hand", "import")
+SOURCES = ("given", "answer", "hand", "taught", "import")
 SOURCE_DTYPE = np.array(SOURCES).dtype
 
 
@@ -420,7 +420,7 @@ class Constraints:
 
         Parameters
         ----------
-        source : "given", "answer", "hand" or "import", or an array (m,) of these
+        source : "given", "answer", "hand", "taught" or "import", or an array (m,) of these
         event : int or array (m,), the number of the event in a project's log; 0: none
         """
         source = np.broadcast_to(np.asarray(source), (self.n_pairs,))

@@ -6,15 +6,14 @@ small k-means within the cluster. Each represents many rows, and none lies at th
 
     (1)  merge clusters c, d        one group through the representatives of both
     (2)  split rows S off c         S apart from the representatives of the rest of c
-    (3)  move rows S into d         S and the representatives of d, alternating, are one group,
-                                    apart from those of the clusters that S leaves
+    (3)  move rows S into d         S and the representatives of d are one group, apart from those
+                                    of the clusters that S leaves
 
 S is the selection of the user, and all of it is named. The functions take row numbers and return
 the user's ids.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from linkwise.journal.events import Body, Id
@@ -74,7 +73,8 @@ def splitting(
     rest = _members(labels, clusters.pop(), but=rows)
     if not rest:
         raise ValueError("rows are the whole cluster; leave some of it out")
-    return {"parts": [_named(rows, ids), _named(representatives(X, rest), ids)]}
+    parts = [_named(rows, ids), _named(representatives(X, rest), ids)]
+    return {"parts": parts, "others": "stay"}
 
 
 def moving(
@@ -88,6 +88,7 @@ def moving(
     left = {labels[i] for i in rows} - {cluster}
     rest = [_members(labels, old, but=rows) for old in sorted(left)]
     apart = [i for old in rest if old for i in representatives(X, old)]
-    there = representatives(X, there)
-    together = [i for pair in zip_longest(rows, there) for i in pair if i is not None]
-    return {"rows": _named(together, ids), "apart": _named(apart, ids)}
+    to = representatives(X, there)
+    return {
+        name: _named(part, ids) for name, part in (("rows", rows), ("to", to), ("apart", apart))
+    }

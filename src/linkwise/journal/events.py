@@ -5,7 +5,7 @@ number of a cluster, so it stays true when the clusters change. It means these p
 
     (1)  answer  a, b, same     a with b, or a not with b; nothing for "don't know"
     (2)  link    pairs          as listed, with their weights
-    (3)  group   rows, apart    chain(rows); rows | apart
+    (3)  group   rows, to, apart    chain(rows and to, in turn); rows | apart
     (4)  merge   first, second  chain(first), chain(second); first & second
     (5)  split   parts          chain(part) for each; p | q for each two parts
     (6)  stroke, rename         none
@@ -15,12 +15,15 @@ i = 1 .. max(len p, len q), the shorter list repeated from its start; p | q has 
 cannot-links. Together they imply what the event says about every pair of its rows, with O(c n)
 pairs for n rows in c parts instead of n^2. No single pair carries the whole correction, because a
 soft method may take one pair alone for an error. Moving rows from one cluster to another is (3):
-`rows` alternates between these rows and some of the new cluster, `apart` holds some of the old one.
+`to` holds some rows of the new cluster, `apart` some of the old one. A split says by `others` what
+the rows of the cluster do that it does not name: "stay", with the last part, or "nearest", with
+the nearest named row.
 
 Every event has a source, which is written in the log:
 
     answer  the answer to a question
-    hand    a correction by hand
+    hand    a correction by hand: it changes what it names, and models do not learn from it
+    taught  a correction by hand that models learn from as well
     import  read from a table
 
 A pair of an answer has weight 1. The pairs of (3) to (5) have weight HAND if they were made by
@@ -33,7 +36,7 @@ Every check of what may enter a log is in this module.
 
 import math
 from collections.abc import Callable, Iterable
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise._wording import counted
@@ -42,7 +45,9 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
 HAND = 5.0  # weight of a pair made by hand: whoever selects points has looked at more than two
-SOURCES = ("answer", "hand", "import")
+SOURCES = ("answer", "hand", "taught", "import")
+BY_HAND = ("hand", "taught")
+OTHERS = ("stay", "nearest")  # what rows do that a split does not name
 IMPORTED = "imported from"  # how the reason of an import begins
 
 Id = str | int  # the user's name of a row, or its number
@@ -59,7 +64,7 @@ class Event(NamedTuple):
     body : dict, what it says; see `linkwise.journal.events`
     who, when, why : str, its author, the time (ISO 8601, UTC), and why it was asked or made
     client : str, the id its sender gave it, unique in the log
-    source : str, "answer", "hand" or "import"
+    source : str, "answer", "hand", "taught" or "import"
     """
 
     seq: int
@@ -74,7 +79,7 @@ class Event(NamedTuple):
     @property
     def by_hand(self) -> bool:
         """Whether it is a correction by hand."""
-        return self.source == "hand" and self.kind in ("link", "group", "merge", "split")
+        return self.source in BY_HAND and self.kind in ("link", "group", "merge", "split")
 
     @property
     def rows(self) -> list[Id]:
@@ -201,11 +206,11 @@ def _link(pairs: Any) -> Body:
     return {"pairs": found}
 
 
-def _group(rows: Any, apart: Any = ()) -> Body:
-    rows = checked_rows(rows, "rows", least=1 if apart else 2)
-    apart = checked_rows(apart, "apart", least=0)
-    checked_parts([rows, apart] if apart else [rows], "rows, apart")
-    return {"rows": rows, "apart": apart}
+def _group(rows: Any, apart: Any = (), to: Any = ()) -> Body:
+    rows = checked_rows(rows, "rows", least=1 if apart or to else 2)
+    apart, to = checked_rows(apart, "apart", least=0), checked_rows(to, "to", least=0)
+    checked_parts([part for part in (rows, apart, to) if part], "rows, apart, to")
+    return {"rows": rows, "apart": apart} | ({"to": to} if to else {})
 
 
 def _merge(first: Any, second: Any) -> Body:
@@ -213,10 +218,12 @@ def _merge(first: Any, second: Any) -> Body:
     return {"first": first, "second": second}
 
 
-def _split(parts: Any) -> Body:
+def _split(parts: Any, others: Any = None) -> Body:
     if not isinstance(parts, list | tuple) or len(parts) < 2:
         raise ValueError(f"parts must be two lists of ids or more; got {parts!r}")
-    return {"parts": checked_parts(parts, "parts")}
+    if others not in (None, *OTHERS):
+        raise ValueError(f"others must be one of {', '.join(OTHERS)}; got {others!r}")
+    return {"parts": checked_parts(parts, "parts")} | ({"others": others} if others else {})
 
 
 def _stroke(colour: Any, points: Any, width: Any = 1) -> Body:
@@ -249,9 +256,9 @@ KINDS: dict[
 ] = {  # kind: (check, what the body must have, what it may have)
     "answer": (_answer, ("a", "b", "same"), ()),
     "link": (_link, ("pairs",), ()),
-    "group": (_group, ("rows",), ("apart",)),
+    "group": (_group, ("rows",), ("apart", "to")),
     "merge": (_merge, ("first", "second"), ()),
-    "split": (_split, ("parts",), ()),
+    "split": (_split, ("parts",), ("others",)),
     "stroke": (_stroke, ("colour", "points"), ("width",)),
     "rename": (_rename, ("rows", "name"), ()),
     "undo": (_target, ("event",), ()),
@@ -282,7 +289,9 @@ def rows_of(kind: str, body: Body) -> list[Id]:
         return [end for pair in body["pairs"] for end in pair[:2]]
     if kind == "split":
         return [row for part in body["parts"] for row in part]
-    return [row for name in ("rows", "apart", "first", "second") for row in body.get(name, ())]
+    return [
+        row for name in ("rows", "to", "apart", "first", "second") for row in body.get(name, ())
+    ]
 
 
 def _chain(rows: list[Id]) -> list[tuple[Id, Id, int]]:
@@ -305,7 +314,9 @@ def _pairs(event: Event) -> list[tuple[Id, Id, int, float]]:
     found: list[tuple[Id, Id, int]] = []
     if kind == "group":
         rows, apart = body["rows"], body["apart"]
-        found = _chain(rows) + (_between(rows, apart, -1) if apart else [])  # Eq. (3)
+        both = zip_longest(rows, body.get("to", ()))
+        together = [row for pair in both for row in pair if row is not None]
+        found = _chain(together) + (_between(rows, apart, -1) if apart else [])  # Eq. (3)
     if kind == "merge":
         p, q = body["first"], body["second"]
         found = _chain(p) + _chain(q) + _between(p, q, 1)  # Eq. (4)
@@ -313,7 +324,7 @@ def _pairs(event: Event) -> list[tuple[Id, Id, int, float]]:
         within = [pair for part in body["parts"] for pair in _chain(part)]
         two = combinations(body["parts"], 2)
         found = within + [pair for p, q in two for pair in _between(p, q, -1)]  # Eq. (5)
-    weight = HAND if event.source == "hand" else 1.0
+    weight = HAND if event.source in BY_HAND else 1.0
     return [(*pair, weight) for pair in found]
 
 

@@ -275,9 +275,17 @@ class Journal:
             body = {"event": self._state.target(kind, event)}
             return self.append(kind, body, why=why, client=client)
 
-    def append(self, kind: str, body: Body, *, why: str = "", client: str | None = None) -> Event:
+    def append(
+        self,
+        kind: str,
+        body: Body,
+        *,
+        why: str = "",
+        client: str | None = None,
+        source: str | None = None,
+    ) -> Event:
         """Write one event; return it when it is on the disk."""
-        (event,) = self.extend([Draft(kind, body, why, client)])
+        (event,) = self.extend([Draft(kind, body, why, client, source)])
         return event
 
     def extend(self, drafts: Iterable[Draft]) -> list[Event]:

@@ -2,6 +2,6 @@
 
 project (data and journal together), items (rows to look at and to cluster), labelling_session (what
 the journal says by row, answers, undo, redo), cluster_model (questions and clusters that follow
-it), settling (labels in which corrections hold), actions (corrections by hand as events); images
-and texts (what a person looks at).
+it), actions (corrections by hand as events), edits (corrections applied to labels), previews (what
+a correction would change); images and texts (what a person looks at).
 """

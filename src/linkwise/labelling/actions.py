@@ -1,7 +1,7 @@
 """Corrections by hand: from rows and clusters that a person selected to events.
 
 `act` returns (kind, body, why). Rows and clusters may come from a browser and are checked here;
-events name the user's ids. A selection of very many rows is named by representatives.
+events name the user's ids. All selected rows are named; clusters are named by representatives.
 """
 
 from collections.abc import Callable
@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._wording import counted
+from linkwise.constraints import Constraints
 from linkwise.journal import HAND, merging, moving, representatives, splitting
+from linkwise.labelling.edits import comparable
 from linkwise.labelling.items import Items, rows_in, whole
+from linkwise.partition.hard import assign
 
-MOST = 200  # rows of a correction; more make the log long and add little
 EACH = 3  # cannot-links from each row to a cluster it leaves: a soft method may drop a single one
 
 
@@ -22,6 +24,7 @@ class Shown(NamedTuple):
 
     items: Items
     labels: np.ndarray
+    links: Constraints = Constraints()  # by row, the answers so far
 
     @property
     def X(self):
@@ -31,16 +34,12 @@ class Shown(NamedTuple):
         """Return the user's names of rows."""
         return [self.items.name(row) for row in rows]
 
-    def few(self, rows):
-        """Return rows, or representatives of them if they are very many."""
-        return rows if len(rows) <= MOST else representatives(self.X, rows, MOST)
-
     def cluster(self, value, name="cluster"):
         """Return (number, rows) of a cluster."""
         cluster = whole(value, name, int(self.labels.max()) + 1)
         rows = np.flatnonzero(self.labels == cluster)
         if not len(rows):
-            raise ValueError(f"there is no cluster {cluster + 1} any more; look again")
+            raise ValueError(f"there is no cluster {cluster} any more; look again")
         return cluster, rows
 
 
@@ -55,13 +54,13 @@ def link(shown, a, b, same):
 
 def together(shown, rows):
     """Return that rows are one group."""
-    rows = shown.few(rows_in(rows, len(shown.X), least=2))
+    rows = rows_in(rows, len(shown.X), least=2)
     return "group", {"rows": shown.named(rows)}, f"one group, {counted(len(rows), 'row')}, by hand"
 
 
 def apart(shown, rows, cluster):
     """Return that rows are not part of a cluster."""
-    rows = shown.few(rows_in(rows, len(shown.X)))
+    rows = rows_in(rows, len(shown.X))
     cluster, members = shown.cluster(cluster)
     members = np.setdiff1d(members, rows)
     if not len(members):
@@ -75,53 +74,67 @@ def apart(shown, rows, cluster):
     return (
         "link",
         {"pairs": pairs},
-        f"{counted(len(rows), 'row')} not part of cluster {cluster + 1}",
+        f"{counted(len(rows), 'row')} not part of cluster {cluster}",
     )
 
 
 def move(shown, rows, cluster):
     """Return that rows belong to a cluster."""
-    rows = shown.few(rows_in(rows, len(shown.X)))
+    rows = rows_in(rows, len(shown.X))
     cluster, _ = shown.cluster(cluster)
     body = moving(shown.X, shown.labels, rows, cluster, ids=shown.items.ids)
-    return "group", body, f"{counted(len(rows), 'row')} moved to cluster {cluster + 1}"
+    return "group", body, f"{counted(len(rows), 'row')} moved to cluster {cluster}"
 
 
 def split(shown, cluster, rows=None):
     """Return that a cluster is two: rows and the rest, or its halves if no rows are named."""
     cluster, members = shown.cluster(cluster)
-    why = f"cluster {cluster + 1} split by hand"
+    why = f"cluster {cluster} split by hand"
     if not rows:
-        return "split", {"parts": halves(shown, cluster, members)}, why
+        return "split", {"parts": halves(shown, cluster, members), "others": "nearest"}, why
     chosen = [row for row in rows_in(rows, len(shown.X)) if shown.labels[row] == cluster]
     if not chosen:
-        raise ValueError(f"none of the chosen rows is in cluster {cluster + 1}")
+        raise ValueError(f"none of the chosen rows is in cluster {cluster}")
     if len(chosen) == len(members):
         raise ValueError("the rows are the whole cluster; leave some of it out")
-    if len(chosen) > MOST:
-        parts = [representatives(shown.X, part) for part in (chosen, np.setdiff1d(members, chosen))]
-        return "split", {"parts": [shown.named(part) for part in parts]}, why
     return "split", splitting(shown.X, shown.labels, chosen, ids=shown.items.ids), why
 
 
 def halves(shown, cluster, members):
-    """Return representatives of the two halves of a cluster."""
+    """Return named rows of the two halves of a cluster, in which earlier answers hold.
+
+    They are representatives, and all rows that answers name.
+    """
     if len(members) < 2:
-        raise ValueError(f"cluster {cluster + 1} has one row; there is nothing to split")
-    if (shown.X[members] == shown.X[members[0]]).all():
-        raise ValueError(f"all rows of cluster {cluster + 1} are equal; choose some by hand")
+        raise ValueError(f"cluster {cluster} has one row; there is nothing to split")
+    X = comparable(shown.X[members])
+    if (X[0] == X).all():
+        raise ValueError(f"all rows of cluster {cluster} are equal; choose some by hand")
     from sklearn.cluster import KMeans
 
-    half = KMeans(2, n_init=3, random_state=0).fit_predict(shown.X[members])
-    parts = [members[half == side] for side in (0, 1)]
-    return [shown.named(representatives(shown.X, part)) for part in parts]
+    links = shown.links.restrict(members).resolve(members).drop_conflicts()[0]
+    found = KMeans(2, n_init=3, random_state=0).fit(X)
+    cost, rng = found.transform(X) ** 2, np.random.default_rng(0)
+    half = assign(cost, links.must_link, links.cannot_link, rng)
+    if half is None:  # the answers need three parts: keep those that say "same"
+        half = assign(cost, links.must_link, links.cannot_link[:0], rng)
+    if len(np.unique(half)) < 2:
+        raise ValueError(
+            f"the answers keep cluster {cluster} together; choose some of its rows by hand"
+        )
+    parts = []
+    for side in (0, 1):
+        rows = members[half == side]
+        named = np.union1d(representatives(shown.X, rows), np.intersect1d(rows, shown.links.ids))
+        parts.append(shown.named(named.tolist()))
+    return parts
 
 
 def merge(shown, first, second):
     """Return that two clusters are one."""
     (first, _), (second, _) = shown.cluster(first, "first"), shown.cluster(second, "second")
     body = merging(shown.X, shown.labels, first, second, ids=shown.items.ids)
-    return "merge", body, f"clusters {first + 1} and {second + 1} merged by hand"
+    return "merge", body, f"clusters {first} and {second} merged by hand"
 
 
 def rename(shown, cluster, name):
@@ -130,7 +143,7 @@ def rename(shown, cluster, name):
     if not isinstance(name, str) or len(name) > 200:
         raise ValueError("name must be a text of at most 200 characters")
     rows = shown.named(representatives(shown.X, members))
-    return "rename", {"rows": rows, "name": name.strip()}, f"name of cluster {cluster + 1}"
+    return "rename", {"rows": rows, "name": name.strip()}, f"name of cluster {cluster}"
 
 
 ACTIONS: dict[str, tuple[Callable, tuple[str, ...]]] = {  # name: (function, its options)
@@ -145,7 +158,11 @@ ACTIONS: dict[str, tuple[Callable, tuple[str, ...]]] = {  # name: (function, its
 
 
 def act(
-    items: Items, labels: np.ndarray | None, action: str, options: dict[str, Any]
+    items: Items,
+    labels: np.ndarray | None,
+    action: str,
+    options: dict[str, Any],
+    links: Constraints | None = None,
 ) -> tuple[str, dict[str, Any], str]:
     """Return (kind, body, why) of a correction.
 
@@ -155,6 +172,7 @@ def act(
     labels : int array (n,), the clusters that the person saw, or None if these are not known
     action : str, a name of ACTIONS
     options : dict, the options of the action by name
+    links : Constraints by row, the answers so far, or None
     """
     if action not in ACTIONS:
         raise ValueError(f"action must be one of {', '.join(ACTIONS)}; got {action!r}")
@@ -167,4 +185,5 @@ def act(
     ]
     if unknown or missing:
         raise ValueError(f"{action} takes {', '.join(names)}")
-    return function(Shown(items, labels), **options)
+    given = Constraints() if links is None else links
+    return function(Shown(items, labels, given), **options)

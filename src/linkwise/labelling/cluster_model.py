@@ -1,17 +1,17 @@
 """The model of a project: questions, labels in which corrections hold, and likely errors."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise.choice import LinkClustering
+from linkwise.choice.candidates import FEWEST
 from linkwise.constraints import Constraints
-from linkwise.labelling.settling import count, renumbered, settle
-from linkwise.query import Known, Progress, Question, Session
-from linkwise.query.model import Model, fit
-from linkwise.query.seeds import classes_of
+from linkwise.labelling.edits import Edit, edited
+from linkwise.query import Progress, Question, Session
+from linkwise.query.prepared_data import Clustering, corrected, effort_for, teaching
 
+QUICK = FEWEST  # answers below which the exact labels take a fraction of a second
 SUSPECT = 0.8  # probability of being wrong above which an answer is shown for review
 SUSPECTS_FROM = 5  # pairs; with fewer nothing can be said about a single one
 SHOWN = 20  # suspects at most: more would not be looked through
@@ -24,14 +24,13 @@ class Task(NamedTuple):
     ----------
     links : Constraints by row, weight > 0; corrections by hand have the source "hand"
     unsure : list of (a, b), the pairs of rows to which "don't know" was answered
-    merges, splits : lists of lists of rows, those of each merge and each split by hand
-    n_clusters : int, or None: free
+    edits : list of Edit, the corrections by hand in their order
+    n_clusters : int, or None: free. Corrections may make more or fewer
     """
 
     links: Constraints
     unsure: list[tuple[int, int]]
-    merges: list[list[int]]
-    splits: list[list[int]]
+    edits: list[Edit]
     n_clusters: int | None
 
 
@@ -45,6 +44,29 @@ class Suspected(NamedTuple):
 NOTHING = Suspected(Constraints(), np.zeros(0))
 
 
+def estimator(n: int, n_clusters: int | None, seed: int) -> LinkClustering:
+    """Return the LinkClustering of a project of n rows; page and command line use the same."""
+    return LinkClustering(n_clusters, effort=effort_for(n), random_state=seed)
+
+
+def project_labels(
+    model: LinkClustering,
+    X: Any,
+    task: Task,
+    *,
+    links: Constraints | None = None,
+    sample_id: Any = None,
+) -> np.ndarray:
+    """Return the labels of a project, int32 (n,), by a LinkClustering, which is fitted.
+
+    They are those that a `ClusterModel` with the same effort and seed gives. With a sample_id the
+    model names samples by it, and so do the links, which are otherwise those of the task.
+    """
+    reference = model.fit(X, sample_id=sample_id).labels_
+    model.refit(teaching(task.links if links is None else links))
+    return edited(model.labels_, model.probabilities_, task.edits, X, reference)
+
+
 class ClusterModel:
     """A Session that follows a project.
 
@@ -52,14 +74,15 @@ class ClusterModel:
     ----------
     X : array (n, d), n >= 2
     seed : int
+    n_clusters : int or None, the number that is asked for first
     """
 
-    def __init__(self, X: Any, *, seed: int = 0) -> None:
+    def __init__(self, X: Any, *, seed: int = 0, n_clusters: int | None = None) -> None:
         self.X, self.seed = X, seed
-        self.session = Session(X, random_state=seed)
+        self.session = Session(X, n_clusters=n_clusters, random_state=seed)
         self.data = self.session.data
-        self._task = Task(Constraints(), [], [], [], None)
-        self._shown: np.ndarray | None = None
+        self._task = Task(Constraints(), [], [], n_clusters)
+        self._latest: Clustering | None = None
 
     def follow(self, task: Task) -> None:
         """Follow what a project says now."""
@@ -75,59 +98,37 @@ class ClusterModel:
         """Return how far the answers have come."""
         return self.session.progress()
 
-    def _model(self) -> Model:
-        """Return the model with as many clusters as the corrections leave."""
-        task, model = self._task, self.session.context.model
-        if task.n_clusters is not None or not (task.splits or task.merges):
-            return model
-        answers = Known(task.links.select(task.links.source != "hand"))
-        likely = self.data.likely_count
-        k = max(likely, len(classes_of(self.data, answers, None, likely)))
-        k = count(k, len(task.splits), len(task.merges), len(model.classes))
-        return fit(self.data, self.session.context.known, min(k, self.data.n))
+    def _edited(self, labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        reference = self.data.without_answers(self._task.n_clusters)
+        return edited(labels, probabilities, self._task.edits, self.X, reference)
 
     def labels(self) -> np.ndarray:
         """Return the clusters, int32 (n,), in which all corrections by hand hold.
 
-        Clusters keep their numbers from one call to the next as far as they have points in common.
+        They are those of `project_labels`, and may take seconds.
         """
-        task, model = self._task, self._model()
+        self._latest = self.data.cluster(self._task.links, self._task.n_clusters)
+        return self._edited(self._latest.labels, self._latest.probabilities)
 
-        def q(rows: np.ndarray) -> np.ndarray:
-            place = np.minimum(np.searchsorted(model.rows, rows), len(model.rows) - 1)
-            seen = model.rows[place] == rows
-            plain = np.eye(model.q.shape[1])[model.labels[rows]]
-            return np.where(seen[:, None], model.q[place], plain)
+    def quick_labels(self) -> tuple[np.ndarray, bool]:
+        """Return clusters at once, and whether they are those of `labels`.
 
-        labels = settle(
-            model.labels,
-            q,
-            self.data.positions(max(model.k, 2)),
-            task.links.select(task.links.source == "hand"),
-            merges=task.merges,
-            splits=task.splits,
-            free=task.n_clusters is None,
-        )
-        self._shown = renumbered(labels, self._shown)
-        return self._shown
+        If they are not, they are the last ones, corrected by the answers since.
+        """
+        task = self._task
+        exact = self.data.kept(task.links, task.n_clusters)
+        few = teaching(task.links).n_pairs < QUICK
+        if exact is not None or few or self._latest is None:
+            return self.labels(), True
+        return self._edited(*corrected(self._latest, teaching(task.links))), False
 
     def suspects(self) -> Suspected:
-        """Return the answers that are likely wrong, by a LinkClustering; takes seconds.
-
-        The labels of the session must contradict them too: what is asked about is in doubt by its
-        nature, and one model alone takes too many right answers for wrong.
-        """
-        links = self._task.links
+        """Return the answers that are likely wrong, as the labels say; takes seconds."""
+        links = teaching(self._task.links)
         if len(np.unique(np.sort(links.pairs, axis=1), axis=0)) < SUSPECTS_FROM:
             return NOTHING
-        shown = self.labels() if self._shown is None else self._shown
-        k = self._task.n_clusters or len(np.unique(shown))
-        model = LinkClustering(k, effort="fast", random_state=self.seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # fewer clusters than asked for do no harm here
-            model.fit(self.X, constraints=links)
-        wrong = model.suspicion_
-        likely = np.flatnonzero((wrong > SUSPECT) & links.violated(self.session.labels))
+        wrong = self.data.cluster(links, self._task.n_clusters).suspicion
+        likely = np.flatnonzero(wrong > SUSPECT)
         likely = likely[np.argsort(-wrong[likely], kind="stable")][:SHOWN]
         return Suspected(links.select(likely), wrong[likely])
 
@@ -150,11 +151,15 @@ class SingleRow:
         """Return the one cluster."""
         return np.zeros(1, dtype=np.int32)
 
+    def quick_labels(self) -> tuple[np.ndarray, bool]:
+        """Return the one cluster, and that it is exact."""
+        return self.labels(), True
+
     def suspects(self) -> Suspected:
         """Return none."""
         return NOTHING
 
 
-def model_of(X: Any, *, seed: int = 0) -> ClusterModel | SingleRow:
+def model_of(X: Any, *, seed: int = 0, n_clusters: int | None = None) -> ClusterModel | SingleRow:
     """Return the model of points X (n, d)."""
-    return ClusterModel(X, seed=seed) if len(X) > 1 else SingleRow()
+    return ClusterModel(X, seed=seed, n_clusters=n_clusters) if len(X) > 1 else SingleRow()

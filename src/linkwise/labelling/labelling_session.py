@@ -12,12 +12,15 @@ methods may be called from several threads.
 from threading import RLock
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from linkwise.constraints import Constraints
 from linkwise.constraints.conflicts import explain
 from linkwise.journal import Event, Journal, State
+from linkwise.journal.events import BY_HAND
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.items import Items
-from linkwise.labelling.project import import_table
+from linkwise.labelling.project import import_table, task_of
 from linkwise.labelling.texts import clean
 from linkwise.query import Known
 
@@ -49,7 +52,8 @@ class Snapshot(NamedTuple):
     links : Constraints by row, all that count
     known : Known, what follows from them
     task : Task, what a ClusterModel is to follow
-    conflict : Constraints by the user's ids, a smallest set that cannot all hold, or None
+    conflict : Constraints by the user's ids, a smallest set of answers and imported pairs that
+        cannot all hold, or None. Corrections by hand are never part of one: the last one holds
     conflict_events : list of Event, those that state the pairs of the conflict
     again : Asked, the question to ask again, or None
     redo : Event that a redo would bring back, or None
@@ -115,12 +119,9 @@ class LabellingSession:
         by_id = state.constraints()
         links = by_id.resolve(self.items.ids, n=n)
         unsure = [(self.row_of[a], self.row_of[b]) for a, b in state.unsure]
-
-        def rows(kind: str) -> list[list[int]]:
-            events = [event for event in state.active if event.by_hand and event.kind == kind]
-            return [[self.row_of[i] for i in event.rows] for event in events]
-
-        conflict = by_id.conflict(self.n_clusters)
+        conflict = by_id.select(np.isin(by_id.source, BY_HAND, invert=True)).conflict(
+            self.n_clusters
+        )
         again = self._again[-1] if self._again else None
         redo = state.undone[-1] if state.undone else None
         if redo is None and again is not None and again.before is not None:
@@ -129,7 +130,7 @@ class LabellingSession:
             state,
             links,
             Known(links, unsure),
-            Task(links.active(), unsure, rows("merge"), rows("split"), self.n_clusters),
+            task_of(state, self.items.ids, n, self.n_clusters),
             conflict,
             [] if conflict is None else state.events_about(conflict),
             again,
@@ -167,12 +168,22 @@ class LabellingSession:
         return event
 
     def append(
-        self, kind: str, body: dict[str, Any], *, why: str = "", client: str | None = None
+        self,
+        kind: str,
+        body: dict[str, Any],
+        *,
+        why: str = "",
+        client: str | None = None,
+        teach: bool = False,
     ) -> Event:
-        """Write a correction; nothing is asked again after it."""
+        """Write a correction; nothing is asked again after it.
+
+        With ``teach`` models learn from it as well. Then other clusters may change too.
+        """
+        source = "taught" if teach else None
         with self._mutex:
             before = self.journal.state.n_events
-            event = self.journal.append(kind, body, why=why, client=client)
+            event = self.journal.append(kind, body, why=why, client=client, source=source)
             if self.journal.state.n_events > before:
                 self._again.clear()
             self.follow()

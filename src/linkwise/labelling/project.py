@@ -21,6 +21,8 @@ from linkwise.journal.settings import (
     project_settings,
     settled,
 )
+from linkwise.labelling.cluster_model import Task, estimator, project_labels
+from linkwise.labelling.edits import edits_of
 from linkwise.labelling.items import NAME, read_items
 from linkwise.tables import write_labels
 from linkwise.tables.id_columns import NO_IDS
@@ -116,18 +118,32 @@ def import_table(path, items, journal):
     return f"{path}: {counted(new, 'event')} added; the project has {links} now"
 
 
+def task_of(state, ids, n, n_clusters):
+    """Return the Task of a State about n rows: what counts, by row number."""
+    row_of = {name: row for row, name in enumerate(range(n) if ids is None else ids)}
+    links = state.constraints().resolve(ids, n=n).active()
+    unsure = [(row_of[a], row_of[b]) for a, b in state.unsure]
+    by_hand = [event for event in state.active if event.by_hand]
+    edits = [edit for event in by_hand for edit in edits_of(event, row_of)]
+    return Task(links, unsure, edits, n_clusters)
+
+
+def items_of(data, project, path):
+    """Return the Items of a data file, read as a Project says."""
+    settings = kept_settings(project, path, RULES) | {"id_column": id_column_of(project)}
+    return _items(data, settings)
+
+
 def cluster(data, project, path):
     """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
-    from linkwise.choice import LinkClustering
-
-    settings = kept_settings(project, path, RULES) | {"id_column": id_column_of(project)}
-    items = _items(data, settings)
+    items, settings = items_of(data, project, path), kept_settings(project, path, RULES)
     check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
     if len(items.X) == 1:
         return items, np.zeros(1, dtype=np.intp)
-    model = LinkClustering(settings["k"], random_state=settings["seed"] or 0)
-    links = project.state.constraints()
-    return items, model.fit_predict(items.X, constraints=links, sample_id=items.ids)
+    model = estimator(len(items.X), settings["k"], settings["seed"] or 0)
+    return items, project_labels(
+        model, items.X, task_of(project.state, items.ids, len(items.X), settings["k"])
+    )
 
 
 def export(path, output, *, labels_of=None, log=False):

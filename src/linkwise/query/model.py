@@ -1,15 +1,16 @@
-"""The labels that follow from the answers so far, quick enough to be computed after each answer.
+"""What the answers so far suggest, quick enough to choose the next question by.
 
-The core and all points with answers have probabilities q of the clusters, by co-EM
-(``class_models.co_training``) over the learners of the data and belief propagation over the
-answers. It starts from labels that follow from neighbourhoods, or from a partition (``seeds``).
-Where the partition predicts the answers better, the answers that it makes likely wrong are left
-out, and the neighbourhoods of the rest are tried again.
+Labels are those of LinkClustering (``prepared_data``), which take seconds when there are many
+answers. Questions are therefore chosen by one of its candidates alone, which is fitted to the
+answers in a fraction of a second: the first feature set, from the partition that data and answers
+support most (``choice.candidates``), with a penalty that falls with the number of answers. Belief
+propagation over the answers gives the probabilities q of the clusters, and the answers that are
+likely wrong.
 
-Strategies see the points, the answers and their model as a Context, and return Questions.
+Strategies see the points, the answers and this model as a Context, and return Questions.
 
 The model is a function of the data and the answers: an answer undone leaves no trace.
-O(r^2 m + r^3 + n r k) for m answers, r vectors, k clusters.
+O(m r k) a step of the fit for m answers, r features, k clusters.
 """
 
 from functools import cached_property
@@ -18,42 +19,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.blocks.executors import one_thread
-from linkwise.class_models import (
-    ERROR,
-    co_em,
-    leverages,
-    log_probabilities,
-    predict_classes,
-    probability_wrong,
-)
-from linkwise.class_models.co_training import State
-from linkwise.class_models.learners import Smoother
-from linkwise.query.known import Known
-from linkwise.query.prepared_data import PreparedData
-from linkwise.query.seeds import Start, by_partition, by_seeds, classes_of, spread
+from linkwise.choice.candidates import PENALTIES, Problem, fits, rank_starts
+from linkwise.class_models import ERROR, probability_wrong, propagate
+from linkwise.class_models.learners import best_strength
+from linkwise.class_models.pair_softmax import LEAST, class_probabilities, start_weights
+from linkwise.class_models.partitions import modularity
+from linkwise.constraints import Constraints
+from linkwise.query.known import Known, separate_sets
+from linkwise.query.prepared_data import Clustering, PreparedData, teaching
 
-ROUNDS = 2  # of co-EM; more change few labels and take as long again
+ASKED = 3  # nearest neighbourhoods a set must be apart from to be one itself
 LIKELY = 0.5  # probability of being wrong above which an answer is left out
+FROM = (0, 10, 60)  # answers from which on each penalty, the next smaller one, is used
 
 
 class Model(NamedTuple):
-    """The labels that follow from the answers.
+    """What the answers suggest.
 
     Attributes
     ----------
     rows : int array (r,), ascending, the points that have probabilities
     q : array (r, k)
-    labels : int array (n,)
     k : int
     classes : list of roots of the neighbourhoods
     trusted : Known, the answers that are not likely wrong
-    graph : int, the number of the graph that counts most among the learners
+    graph : int, the number of the graph in which the clusters are clearest
     strength : int, the strength of its smoother
     """
 
     rows: np.ndarray
     q: np.ndarray
-    labels: np.ndarray
     k: int
     classes: list[int]
     trusted: Known
@@ -61,71 +56,52 @@ class Model(NamedTuple):
     strength: int
 
 
-def learners_at(data: PreparedData, rows: np.ndarray) -> list[Smoother]:
-    """Return the learners of the data at some of its points."""
-    found = []
-    for one, U in zip(data.learners, data.U, strict=True):
-        found.append(one._replace(U=U[rows], leverage=leverages(U[rows], one.shrink)))
-    return found
-
-
-def without_wrong(known: Known, state: State) -> Known:
-    """Return what is known without the answers that the rest makes likely wrong."""
-    wrong = probability_wrong(state.beliefs.same, known.links.sign, state.error) > LIKELY
-    return Known(known.links.select(~wrong)) if wrong.any() else known
-
-
-def labels_of_all(
-    data: PreparedData, learners: list[Smoother], rows: np.ndarray, state: State
-) -> np.ndarray:
-    """Return the labels of all points (n,), those outside the rows by the learners."""
-    q = state.beliefs.q
-    labels = np.empty(data.n, dtype=np.int64)
-    if len(rows) < data.n:
-        evidence = np.zeros((data.n, q.shape[1]), dtype=np.float32)
-        for v in np.flatnonzero(state.weights > 0):
-            f = predict_classes(learners[v], state.strengths[v], state.labels, data.U[v])
-            evidence += np.float32(state.weights[v]) * log_probabilities(f)
-        labels[:] = np.argmax(evidence, axis=1)
-    labels[rows] = np.argmax(q, axis=1)
-    return labels
+def classes_of(data: PreparedData, known: Known, n_clusters: int | None, k: int) -> list[int]:
+    """Return the roots of the neighbourhoods."""
+    return separate_sets(known, n_clusters, E=data.positions(k), asked=ASKED)
 
 
 def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Model:
     """Return the Model of the data and what is known."""
     with one_thread():
-        links = known.links
-        rows = np.union1d(data.core, links.touched)
-        answers = links.resolve(rows)  # by place in rows
+        plain, sample = data.plain, data.plain.models.rows
+        links = teaching(known.links)
+        if len(sample) < data.n:  # then some points are not learnt from
+            links = links.restrict(sample)
+        by_place = links.resolve(sample)
         least = n_clusters or data.likely_count
         classes = classes_of(data, known, n_clusters, least)
         k = max(least, len(classes))
-        learners = learners_at(data, rows)
-        partitions = [spread(data, learners, labels, k) for labels in data.partitions(k)]
-
-        def labels_from(start: Start) -> State:
-            return co_em(learners, start.labels, k, answers, rounds=ROUNDS, error=ERROR)
-
-        def seeds(known: Known, classes: list[int]) -> Start | None:
-            return by_seeds(learners, partitions, rows, known, classes, k, answers, plain)
-
-        plain, trusted = by_partition(partitions, k, answers), known
-        start = seeds(known, classes)
-        if start is not None and start.score >= plain.score:
-            state = labels_from(start)
+        partitions, belief = plain.partitions(k)
+        fixed = [one._replace(linkage=None) for one in partitions]
+        start = rank_starts(fixed, belief, k, by_place, data.seed)[0]
+        at = np.searchsorted(sample, np.union1d(data.core, np.intersect1d(known.touched(), sample)))
+        Z = plain.sets[0][1]
+        if links:
+            penalties = PENALTIES[: int(np.sum(np.array(FROM) <= links.n_pairs))]
+            problem = Problem(plain.sets[:1], [start], k, by_place)
+            W = fits(problem, 0, 0, by_place, penalties)[-1]
         else:
-            state = labels_from(plain)
-            trusted = without_wrong(known, state)
-            if trusted is not known:
-                classes = classes_of(data, trusted, n_clusters, least)
-                start = seeds(trusted, classes)
-                if start is not None and start.score >= plain.score:
-                    state = labels_from(start)
-        labels = labels_of_all(data, learners, rows, state)
-        graphs = [v for v, one in enumerate(learners) if one.name == "graph"]
-        graph = max(graphs, key=lambda v: state.weights[v])
-        q = state.beliefs.q
-        return Model(rows, q, labels, k, classes, trusted, graph, state.strengths[graph])
+            W = start_weights(Z, start.labels, k)
+        rows = sample[at]
+        evidence = np.log(np.maximum(class_probabilities(Z[at], W), LEAST))
+        found = propagate(evidence, links.resolve(rows), ERROR)
+        wrong = probability_wrong(found.same, links.sign, ERROR) > LIKELY
+        trusted = known
+        if wrong.any():
+            kept = known.links.select(~_among(known.links, links.select(wrong)))
+            trusted = Known(kept)
+            classes = classes_of(data, trusted, n_clusters, least)[:k]
+        graph = int(np.argmax([modularity(W, start.labels) for W in data.affinities]))
+        hot = np.eye(k, dtype=np.float32)[start.labels]
+        strength = best_strength(data.graphs[graph], hot, np.ones(len(hot), dtype=np.float32))
+        return Model(rows, found.q, k, classes, trusted, graph, strength)
+
+
+def _among(links: Constraints, others: Constraints) -> np.ndarray:
+    """Tell which of some links are among others, (m,) bool."""
+    pairs = {(*sorted(pair[:2]), pair.sign) for pair in others}
+    return np.array([(*sorted(pair[:2]), pair.sign) in pairs for pair in links], dtype=bool)
 
 
 class Question(NamedTuple):
@@ -151,7 +127,8 @@ class Context:
     known : Known, the answers and what follows from them
     n_clusters : int, or None where it is not known
     memo : dict, where a strategy may keep something; it may be emptied at any time
-    model : Model, the labels now, computed on first use
+    model : Model, what questions are chosen by, computed on first use
+    clustering : Clustering by LinkClustering, computed on first use
     """
 
     def __init__(
@@ -174,3 +151,7 @@ class Context:
     @cached_property
     def model(self) -> Model:
         return fit(self.data, self.known, self.n_clusters)
+
+    @property
+    def clustering(self) -> Clustering:
+        return self.data.cluster(self.known.links, self.n_clusters)

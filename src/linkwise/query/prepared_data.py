@@ -1,115 +1,195 @@
-"""What is computed from the points once, before any question.
+"""The points, and the LinkClustering that clusters them, held warm.
 
-The points are seen as LinkClustering sees them (``class_models``): some views, a graph and a kernel
-in each. Beyond ``MOST`` points the models are learnt from a sample, the core; questions are about
-points of the core, and the models place all others. The time for a question then does not grow
-with the number of points, except for the labels: O(n r k).
+A LinkClustering is fitted once; every answer refits it. Its views, learners, partitions and layouts
+are computed once, and what it says about the answers is what `LinkClustering.fit` says, number by
+number. Questions are about at most ``MOST`` of its points, the core, so that the time to choose one
+does not grow with the number of points.
 """
 
 import warnings
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import content_sample, row_blocks, take_rows
-from linkwise.class_models import (
-    agreements,
-    coordinates,
-    make_learners,
-    make_views,
-    mean_silhouettes,
-    plain_partitions,
-    prepare,
-)
-from linkwise.class_models.learners import Smoother
-from linkwise.class_models.views import View
+from linkwise.choice import LinkClustering
+from linkwise.choice.candidates import SCORED_ERROR
+from linkwise.choice.final_labels import settle
+from linkwise.choice.sample_models import Plain
+from linkwise.class_models import coordinates, prepare
+from linkwise.class_models.learners import GraphPlace, Smoother, graphs_among
+from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
 
-MOST = 2_000  # points that are learnt from; a question then takes a fraction of a second
-VIEWS = ("given", "scaled")
-KINDS = ("graph", "near")
-VECTORS = 100  # of a learner, those smoothed least; more cost r^3 and change few labels
+MOST = 2_000  # points to ask about; a question then takes a fraction of a second
+KEPT = 4  # clusterings of earlier answers that are kept: those of the last few undos and redos
+BALANCED = 20_000  # points up to which the effort is balanced: beyond, an answer would take minutes
 
 
-def leading(learner: Smoother) -> np.ndarray:
-    """Return the places of the vectors of a learner that are kept, ascending."""
-    shrink = learner.shrink[len(learner.shrink) // 2]
-    return np.sort(np.argsort(-shrink, kind="stable")[:VECTORS])
+def effort_for(n: int) -> Literal["balanced", "fast"]:
+    """Return the effort for n points, the same for a session, a project and its exports."""
+    return "balanced" if n <= BALANCED else "fast"
+
+
+class Clustering(NamedTuple):
+    """What LinkClustering says about some answers.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+    probabilities : array (n, k)
+    suspicion : array (m,), the probability that each answer is wrong
+    soft : array (n, k), labels by the features alone
+    wrong : float, estimated share of wrong answers
+    fixed : bool, whether the number of clusters was given
+    """
+
+    labels: np.ndarray
+    probabilities: np.ndarray
+    suspicion: np.ndarray
+    soft: np.ndarray
+    wrong: float
+    fixed: bool
+
+
+def teaching(links: Constraints) -> Constraints:
+    """Return the constraints that models learn from: all but corrections by hand."""
+    return links.select(links.source != "hand").active()
+
+
+def corrected(before: Clustering, links: Constraints) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels (n,) and probabilities (n, k) of an earlier clustering under all answers.
+
+    The answers change the probabilities of the points that they reach, and teach nothing else.
+    """
+    with one_thread():
+        found = settle(
+            before.soft, links, max(before.wrong, SCORED_ERROR), np.random.default_rng(0),
+            hard=False, keep_empty=before.fixed,
+        )  # fmt: skip
+    return found.labels, found.probabilities
 
 
 class PreparedData:
-    """The points in several views, with what strategies and models need of them.
+    """The points, and a LinkClustering of them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d), n >= 2
+    seed : int
+    n_clusters : int or None, what is asked for first
 
     Attributes
     ----------
     n : int
-    core : int array (c,), ascending, the points that are learnt from and asked about
-    views : list of View of the core
-    learners : list of Smoother of the core
-    features : array (n, d), all points in the last view
-    U : list of float32 arrays (n, r), all points in the basis of each learner
+    estimator : LinkClustering, fitted
+    core : int array (c,), ascending, the points that are asked about
     """
 
-    def __init__(self, X: Any, *, seed: int) -> None:
-        self.n, self.seed = X.shape[0], seed
-        with one_thread():
-            rng = np.random.default_rng([seed, 1])
-            whole = self.n <= MOST
-            self.core = np.arange(self.n) if whole else np.sort(content_sample(X, MOST, rng))
-            self.views = make_views(take_rows(X, self.core), kinds=VIEWS, seed=seed)
-            last = self.views[-1]
-            self.features = last.X if whole else self._seen(X, last)
-            self.learners: list[Smoother] = []
-            self.U: list[np.ndarray] = []
-            for one in make_learners(self.views, KINDS, seed):
-                kept = leading(one)
-                U = one.U[:, kept]
-                self.U.append(U if whole else self._placed(X, one, kept))
-                self.learners.append(one._replace(U=U, shrink=one.shrink[:, kept]))
-            self._partitions: dict[int, list[np.ndarray]] = {}
-            self._positions: dict[int, np.ndarray] = {}
+    def __init__(self, X: Any, *, seed: int, n_clusters: int | None = None) -> None:
+        self.X, self.n, self.seed = X, X.shape[0], seed
+        self.estimator = LinkClustering(n_clusters, effort=effort_for(self.n), random_state=seed)
+        self._clusterings: dict[Any, Clustering] = {}
+        self._without: dict[int | None, np.ndarray] = {}
+        self._positions: dict[int, np.ndarray] = {}
+        self._U: dict[int, np.ndarray] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fewer clusters than asked for are shown, not told
+            self.estimator.fit(X)
+        self._keep(Constraints(), n_clusters)
+        rows, rng = self.plain.models.rows, np.random.default_rng([seed, 1])
+        few = np.arange(len(rows))
+        if len(rows) > MOST:
+            few = np.sort(content_sample(take_rows(X, rows), MOST, rng))
+        self.core = rows[few]
 
-    def _seen(self, X: Any, view: View) -> np.ndarray:
-        parts = row_blocks(self.n, max(X.shape[1], 1000))
-        return np.concatenate([prepare(view, X[part]) for part in parts])
+    @property
+    def plain(self) -> Plain:
+        """What the models of the points say without answers."""
+        assert self.estimator._unconstrained is not None  # it is fitted
+        return self.estimator._unconstrained
 
-    def _placed(self, X: Any, learner: Smoother, kept: np.ndarray) -> np.ndarray:
-        view, out = self.views[learner.view], np.empty((self.n, len(kept)), np.float32)
-        for part in row_blocks(self.n, max(X.shape[1], 1000)):
-            out[part] = coordinates(learner, prepare(view, X[part]))[:, kept]
-        out[self.core] = learner.U[:, kept]
-        return out
+    def _keep(self, links: Constraints, n_clusters: int | None) -> Clustering:
+        one = self.estimator
+        found = Clustering(
+            one.labels_, one.probabilities_, one.suspicion_, one._soft, one.wrong_,
+            n_clusters is not None,
+        )  # fmt: skip
+        while len(self._clusterings) >= KEPT:
+            del self._clusterings[next(iter(self._clusterings))]
+        self._clusterings[_key(links, n_clusters)] = found
+        return found
 
-    @cached_property
-    def likely_count(self) -> int:
-        """The number of clusters of the largest silhouette."""
-        most = min(10, len(self.core) - 1)
+    def kept(self, links: Constraints, n_clusters: int | None = None) -> Clustering | None:
+        """Return the Clustering of some answers if it is known, else None."""
+        return self._clusterings.get(_key(teaching(links), n_clusters))
+
+    def cluster(self, links: Constraints, n_clusters: int | None = None) -> Clustering:
+        """Return the Clustering of some answers; takes seconds where there are many of them."""
+        links = teaching(links)
+        found = self._clusterings.get(_key(links, n_clusters))
+        if found is not None:
+            return found
+        self.estimator.set_params(n_clusters=n_clusters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = mean_silhouettes(self.views, least=2, most=most, seed=self.seed)
-        return max(found, key=lambda k: (found[k], -k), default=1)
+            self.estimator.refit(links)
+        return self._keep(links, n_clusters)
+
+    def without_answers(self, n_clusters: int | None = None) -> np.ndarray:
+        """Return the labels without answers (n,)."""
+        if n_clusters not in self._without:
+            self._without[n_clusters] = self.cluster(Constraints(), n_clusters).labels
+        return self._without[n_clusters]
+
+    @property
+    def likely_count(self) -> int:
+        """The number of clusters that the points alone suggest."""
+        return int(self.without_answers().max()) + 1
+
+    @cached_property
+    def graphs(self) -> list[Smoother]:
+        """The smoothers on the neighbour graphs of the views."""
+        return list(graphs_among(self.plain.models.learners))
+
+    @cached_property
+    def affinities(self) -> list[Any]:
+        """The weights of the neighbour graphs, (s, s) each for s points that are learnt from."""
+        return [one.place.graph.W for one in self.graphs if isinstance(one.place, GraphPlace)]
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        """All points in the last view, (n, d)."""
+        models = self.plain.models
+        view = models.views[-1]
+        if len(models.rows) == self.n:
+            return np.asarray(view.X)
+        parts = row_blocks(self.n, max(self.X.shape[1], 1000))
+        return np.concatenate([prepare(view, self.X[part]) for part in parts])
+
+    def in_basis(self, number: int) -> np.ndarray:
+        """Return all points in the basis of a graph, float32 (n, r)."""
+        if number not in self._U:
+            models, graph = self.plain.models, self.graphs[number]
+            if len(models.rows) == self.n:
+                return np.asarray(graph.U)
+            view, out = models.views[graph.view], np.empty((self.n, graph.U.shape[1]), np.float32)
+            for part in row_blocks(self.n, max(self.X.shape[1], 1000)):
+                out[part] = coordinates(graph, prepare(view, self.X[part]))
+            out[models.rows] = graph.U
+            self._U[number] = out
+        return self._U[number]
 
     def positions(self, k: int) -> np.ndarray:
         """Return all points in the k smoothest directions of every graph, (n, r)."""
         if k not in self._positions:
-            graphs = [
-                U for one, U in zip(self.learners, self.U, strict=True) if one.name == "graph"
-            ]
-            Z = np.hstack([unit_rows(U[:, :k]) for U in graphs]) / np.sqrt(len(graphs))
-            self._positions[k] = Z
+            parts = [unit_rows(self.in_basis(v)[:, :k]) for v in range(len(self.graphs))]
+            self._positions[k] = np.hstack(parts) / np.sqrt(len(parts))
         return self._positions[k]
 
-    def partitions(self, k: int) -> list[np.ndarray]:
-        """Return partitions of the core in k clusters, labels (c,), computed once for every k.
 
-        Those that agree most with the others come first.
-        """
-        if k not in self._partitions:
-            with warnings.catch_warnings():  # fewer distinct points than clusters are no harm
-                warnings.simplefilter("ignore")
-                found = plain_partitions(self.views, self.learners, k, self.seed)
-            ranked = np.argsort(-agreements(found), kind="stable")
-            self._partitions[k] = [found[i].labels for i in ranked]
-        return self._partitions[k]
+def _key(links: Constraints, n_clusters: int | None) -> Any:
+    columns = links.ends, links.sign, links.weight
+    return n_clusters, *(column.tobytes() for column in columns)

@@ -10,13 +10,12 @@ from sklearn.utils import check_array
 
 from linkwise.constraints import Constraints
 from linkwise.query.known import Known
-from linkwise.query.model import Context, Question, fit
-from linkwise.query.prepared_data import PreparedData
+from linkwise.query.model import Context, Model, Question, fit
+from linkwise.query.prepared_data import PreparedData, teaching
 from linkwise.query.strategies import STRATEGIES, any_open
 
 LAST = 10  # answers whose effect is measured: about a minute of work
 QUIET = 0.01  # share of the points, changed or in doubt, below which more answers change little
-KEPT = 4  # labels of earlier answers that are kept: those of the last few undos and redos
 
 
 class Progress(NamedTuple):
@@ -111,8 +110,7 @@ class Session:
         self.n, self.seed = X.shape[0], int(random_state)
         self.n_clusters: int | None = None if n_clusters is None else int(n_clusters)
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
-        self.data = PreparedData(X, seed=self.seed)
-        self._labels_of: dict[Any, np.ndarray] = {}  # labels by the answers they come from
+        self.data = PreparedData(X, seed=self.seed, n_clusters=self.n_clusters)
         self.follow(Constraints())
 
     @property
@@ -192,25 +190,26 @@ class Session:
     @property
     def labels(self) -> np.ndarray:
         """The cluster of every point, int array (n_samples,)."""
-        return self.context.model.labels
+        return self.context.clustering.labels
 
-    def _labels_before(self) -> np.ndarray:
-        """Return the labels without the last answers."""
-        earlier = self.links.select(np.arange(max(self.links.n_pairs - LAST, 0)))
-        columns = (earlier.ends, earlier.sign, earlier.weight)
-        key = (self.n_clusters, *(column.tobytes() for column in columns))
-        if key not in self._labels_of:
-            while len(self._labels_of) >= KEPT:
-                del self._labels_of[next(iter(self._labels_of))]
-            self._labels_of[key] = fit(self.data, Known(earlier), self.n_clusters).labels
-        return self._labels_of[key]
+    def _changed_by_last(self) -> float:
+        """Return the share of the core whose cluster the last answers changed, by the Model."""
+        links = teaching(self.links)
+        if not links:
+            return 0.0
+        earlier = links.select(np.arange(max(links.n_pairs - LAST, 0)))
+        old = fit(self.data, Known(earlier), self.n_clusters)
+        return moved(*(self._q_of(model).argmax(axis=1) for model in (old, self.context.model)))
+
+    def _q_of(self, model: Model) -> np.ndarray:
+        """Return the probabilities of the core by a Model, (c, k)."""
+        return model.q[np.searchsorted(model.rows, self.data.core)]
 
     def progress(self) -> Progress:
         """Return how far the answers have come."""
         count = self._known.n_answers
-        model = self.context.model
-        changed = moved(self._labels_before(), model.labels) if count else 0.0
-        expected = float(1 - model.q.max(axis=1).mean())
+        changed = self._changed_by_last()
+        expected = float(1 - self._q_of(self.context.model).max(axis=1).mean())
         left = bool(any_open(self.context, 1))
         enough = not left or (count > LAST and changed <= QUIET and expected <= QUIET)
         return Progress(count, changed, expected, enough, left)

@@ -182,7 +182,7 @@ def along(v: np.ndarray) -> np.ndarray:
 def boundary(context: Context, n: int) -> list[Question]:
     """Return questions about points that lie alone or between clusters along eigenvectors."""
     sets, model = neighbourhoods_of(context, _any_row(context), exact=True), context.model
-    U = context.data.U[model.graph][model.rows]
+    U = context.data.in_basis(model.graph)[model.rows]
     score = np.max([along(v) for v in U[:, 1 : max(model.k, 2)].T], axis=0)
     asked = np.searchsorted(sets.rows, np.array(context.known.touched(), dtype=np.intp))
     fresh = np.ones(len(score), dtype=bool)

@@ -33,9 +33,8 @@ from linkwise.partition.gaussian_mixture import Gaussians
 
 PLAIN = {type(None), bool, int, str}
 NUMBERS = "biufcU"  # kinds of arrays and scalars in files
-NOT_SAVED = {
-    "_unconstrained"
-}  # attributes of estimators that are computed again when they are needed
+# attributes of estimators that only a refit uses, which computes them again
+NOT_SAVED = {"_unconstrained", "_soft"}
 METHODS = {"_embed"}  # of estimators, that rows computed when asked for are made by
 SPARSE = {
     sparse.csr_array: ("data", "indices", "indptr"),

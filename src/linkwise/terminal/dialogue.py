@@ -47,7 +47,7 @@ class Dialogue:
 
     def __init__(self, items, journal, *, n_clusters=None, seed=0):
         self.project = LabellingSession(items, journal, n_clusters=n_clusters)
-        self.model = ClusterModel(items.X, seed=seed)
+        self.model = ClusterModel(items.X, seed=seed, n_clusters=n_clusters)
         self._follow()
 
     def _follow(self):

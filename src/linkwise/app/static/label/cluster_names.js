@@ -3,12 +3,12 @@ import { make } from "../shared/dom.js";
 import { hex } from "./map/colours.js";
 
 export function titleOf({ label, name }) {
-  return name ? `${label + 1} ${name}` : `${label + 1}`;
+  return name ? `${label} ${name}` : `${label}`;
 }
 
 // Return the number on its colour.
 export function numberOf(label, className = "number") {
-  return make("span", { className, colour: hex(label), textContent: String(label + 1) });
+  return make("span", { className, colour: hex(label), textContent: String(label) });
 }
 
 // Fill a select with clusters, after an option for all of them if it has a text; keep its value.

@@ -20,13 +20,13 @@ function selectCluster({ label }) {
 }
 
 function split({ label }) {
-  correct("split", { cluster: label }, `Cluster ${label + 1} split in two`);
+  correct("split", { cluster: label }, `Cluster ${label} split in two`);
 }
 
 function merge() {
   const [first, second] = ticked;
   ticked.clear();
-  correct("merge", { first, second }, `Clusters ${first + 1} and ${second + 1} merged`);
+  correct("merge", { first, second }, `Clusters ${first} and ${second} merged`);
 }
 
 function tick(label, on) {
@@ -48,7 +48,7 @@ function tickOf(cluster) {
 function nameAndSize({ label, name, size }, largest) {
   const bar = make("span", { className: "bar", colour: hex(label) });
   bar.style.width = `${Math.max(BAR[0], Math.round((BAR[1] * size) / largest))}px`;
-  const textContent = name || `Cluster ${label + 1}`;
+  const textContent = name || `Cluster ${label}`;
   return make(
     "span",
     { className: "named" },
@@ -96,7 +96,7 @@ function showMerge() {
   const two = ticked.size === 2;
   $("merge").disabled = !two;
   $("merge-note").textContent = two
-    ? `Clusters ${first + 1} and ${second + 1}`
+    ? `Clusters ${first} and ${second}`
     : "Tick two clusters to merge them.";
 }
 

@@ -34,7 +34,7 @@ function link(same) {
 // Do something to the selected rows and the cluster chosen beside the buttons.
 function withCluster(action, done) {
   const cluster = target();
-  correct(action, { rows: [...selection.rows], cluster }, `${done} cluster ${cluster + 1}`);
+  correct(action, { rows: [...selection.rows], cluster }, `${done} cluster ${cluster}`);
 }
 
 export function listenToCorrections() {

@@ -14,7 +14,7 @@ export function openNaming({ label, name }) {
 
 function rename() {
   if ($("naming").returnValue !== "ok") return;
-  correct("rename", { cluster, name: $("name").value }, `Cluster ${cluster + 1} renamed`);
+  correct("rename", { cluster, name: $("name").value }, `Cluster ${cluster} renamed`);
 }
 
 export function listenToNaming() {

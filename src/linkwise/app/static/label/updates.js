@@ -2,12 +2,17 @@
 import { $, onClick, setPressed } from "../shared/dom.js";
 import { setting } from "./commands.js";
 
-export function showUpdates({ mode, stale, labels, running }) {
+function textOf(running, stale) {
+  if (running) return "Updating the clusters…";
+  if (stale)
+    return "The clusters do not include your latest answers. Press Update once to refresh them.";
+  return "Refining: your latest answers hold already; other rows may still move.";
+}
+
+export function showUpdates({ mode, stale, labels, running, refining }) {
   for (const id of ["live", "pause"]) setPressed(id, mode === id);
-  $("stale").hidden = !(stale && labels);
-  $("stale-text").textContent = running
-    ? "Updating the clusters…"
-    : "The clusters do not include your latest answers. Press Update once to refresh them.";
+  $("stale").hidden = !((stale || refining) && labels);
+  $("stale-text").textContent = textOf(running, stale);
   $("stop").hidden = !running;
   document.body.classList.toggle("stale", stale);
 }

@@ -53,7 +53,7 @@ export function paintNumbers(context, rows, names, stale, place) {
   rows.forEach((row, label) => {
     if (row < 0) return;
     const [x, y] = place(row);
-    const text = shortened(names[label] || String(label + 1));
+    const text = shortened(names[label] || String(label));
     const half = Math.max(context.measureText(text).width / 2 + 7, BADGE);
     context.fillStyle = style("--card");
     context.strokeStyle = hex(label);
