@@ -6,6 +6,7 @@
  *   names        lines "name inode": of a file since its own sync, of all files since a sync of the
  *                folder
  *
+ * A file that is removed keeps a second name, "held.INODE", so that its number is not used again.
  * LINKWISE_POWER_FOLDER and LINKWISE_POWER_KEPT name the two folders. A record replaces an older one
  * in one step, before the sync returns, so a process may be killed at any moment.
  */
@@ -77,6 +78,28 @@ static void synced(int fd) {
         copy_content(fd, kept, found.st_ino, path);
         record_name(kept, path + strlen(folder) + 1, found.st_ino);
     }
+}
+
+static void hold(const char *path) {
+    const char *folder = getenv("LINKWISE_POWER_FOLDER"), *kept = getenv("LINKWISE_POWER_KEPT");
+    char place[LENGTH];
+    struct stat found;
+    if (!folder || !kept || strncmp(path, folder, strlen(folder)) || stat(path, &found)) return;
+    snprintf(place, LENGTH, "%s/held.%lu", kept, (unsigned long)found.st_ino);
+    (void)!link(path, place);
+}
+
+int unlink(const char *path) {
+    int (*real)(const char *) = (int (*)(const char *))dlsym(RTLD_NEXT, "unlink");
+    hold(path);
+    return real(path);
+}
+
+int rename(const char *from, const char *to) {
+    int (*real)(const char *, const char *) =
+        (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    hold(to);
+    return real(from, to);
 }
 
 int fsync(int fd) {

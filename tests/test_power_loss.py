@@ -74,6 +74,14 @@ class Disk:
         with self.start(code, *values) as process:
             assert process.wait() == 0
 
+    def events(self, name):
+        """Return the events of a project, read in a copy of the folder: reading may tidy it up."""
+        look = self.folder.with_name("look")
+        shutil.rmtree(look, ignore_errors=True)
+        shutil.copytree(self.folder, look)
+        place = look / name
+        return read_project(place).events if place.exists() and place.stat().st_size else []
+
     def fail(self):
         """Lose everything that was not synced."""
         names = self.kept / "names"
@@ -111,7 +119,7 @@ def answers_and_failures(disk, failures, planted=""):
         rest = writer.communicate()[0].split()
         acknowledged += len(rest)
         disk.fail()
-        events = read_project(path).events if path.exists() and path.stat().st_size else []
+        events = disk.events(path.name)
         clients = [event.client for event in events]
         lost += len({f"c{i}" for i in range(acknowledged)} - set(clients))
         doubled += len(clients) - len(set(clients))
