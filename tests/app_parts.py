@@ -166,6 +166,7 @@ class Client:
 
         async def send(message):
             if message["type"] == "http.response.start":
+                assert "status" not in got  # a request has one response
                 got["status"], got["headers"] = message["status"], message["headers"]
             else:
                 got["body"] += message.get("body", b"")

@@ -110,7 +110,10 @@ def test_what_follows_is_the_closure(answers):
             expected = True if a == b else names[int(closure.relation(a, b))]
             assert known.relation(a, b) is expected
             assert known.is_open(a, b) == (
-                expected is None and (min(a, b), max(a, b)) not in known.unsure
+                expected is None
+                and (min(a, b), max(a, b)) not in known.unsure
+                and not known.is_aside(a)
+                and not known.is_aside(b)
             )
 
 
@@ -184,6 +187,35 @@ def test_any_weight_may_be_told_to_a_session():
         session.follow(Constraints([(4, 20)]))
     with pytest.raises(ValueError, match="20 is no row"):
         session.follow(Constraints(), [(4, 20)])
+
+
+def test_a_point_is_set_aside_after_two_answers_that_say_nothing():
+    X, _ = points(30)
+    session = Session(X, n_clusters=3)
+    asked: dict = {}
+    for _ in range(20):
+        (question,) = session.ask()
+        for row in question[:2]:
+            asked[row] = asked.get(row, 0) + 1
+        session.tell(question.a, question.b, None)
+    assert max(asked.values()) == 2
+    known = Known(Constraints([(0, 1)]), [(0, 2), (0, 3), (4, 2), (4, 3)])
+    assert not known.is_aside(0)  # another answer is about it
+    assert known.aside() == [2, 3, 4]
+    known.forget(4, 2)
+    assert known.aside() == [3]
+
+
+def test_identical_rows_are_never_compared():
+    X, _ = points(20, 2)
+    X[10:] = X[:10]
+    session = Session(X, n_clusters=2)
+    for _ in range(25):
+        (question,) = session.ask()
+        assert (X[question.a] != X[question.b]).any()
+        session.tell(question.a, question.b, None)
+        if not session.ask():
+            break
 
 
 def test_neighbourhoods_are_apart_and_the_largest_come_first():

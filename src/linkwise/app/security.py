@@ -284,7 +284,7 @@ class Guard:
             message = await receive()
             read += len(message.get("body", b""))
             if read > limit:
-                raise TooLong
+                raise TooLong(f"The body is longer than {limit} bytes.")
             return message
 
         async def with_headers(message):
@@ -296,8 +296,8 @@ class Guard:
 
         try:
             await self.app(scope, counted, with_headers)
-        except TooLong:
-            await say(send, 413, f"The body is longer than {limit} bytes.")
+        except TooLong as error:
+            await say(send, 413, str(error))
 
 
 class TooLong(Exception):

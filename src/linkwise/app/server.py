@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from threading import Timer
 from typing import Any
 
-from linkwise.app.security import Access, Guard, Kept, check_host, keep, recall
+from linkwise.app.security import Access, Guard, Kept, TooLong, check_host, keep, recall
 from linkwise.exceptions import MissingExtra
 from linkwise.journal import NotSaved
 
@@ -58,8 +58,8 @@ def application(routes, access, *, files=(), lifespan=None):
     """Return the ASGI application of routes behind an Access.
 
     A handler that raises ValueError or MissingExtra is answered with 400 and the message, one that
-    raises NotSaved with 503; all as JSON {"error": ...}. The browser learns nothing else of an
-    error.
+    raises NotSaved with 503, and a body that is too long with 413; all as JSON {"error": ...}. The
+    browser learns nothing else of an error.
 
     Parameters
     ----------
@@ -85,6 +85,7 @@ def application(routes, access, *, files=(), lifespan=None):
         ValueError: refused(400),
         MissingExtra: refused(400),
         NotSaved: refused(503),
+        TooLong: refused(413),
         Exception: failed,
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)

@@ -19,6 +19,8 @@ import numpy as np
 
 from linkwise.constraints import Constraints
 
+ASIDE = 2  # answers "don't know" about a point after which it is not asked about any more
+
 
 class Known:
     """The answers so far, and what follows from them.
@@ -160,8 +162,30 @@ class Known:
         return False if b in self._apart.get(a, ()) else None
 
     def is_open(self, a: int, b: int) -> bool:
-        """Tell whether a pair may be asked: nothing follows, and it was not answered."""
+        """Tell whether a pair may be asked: nothing follows, it was not answered, none is aside."""
+        if self.is_aside(a) or self.is_aside(b):
+            return False
         return self.relation(a, b) is None and _ordered(a, b) not in self.unsure
+
+    def is_aside(self, a: int) -> bool:
+        """Tell whether a point is set aside: "don't know" was answered about it ASIDE times.
+
+        Such a point is not asked about any more. A point with another answer is clear enough.
+        """
+        return a not in self._root and self.unsure_of.get(a, 0) >= ASIDE
+
+    def aside(self) -> list[int]:
+        """Return the points that are set aside."""
+        return [a for a in self.unsure_of if self.is_aside(a)]
+
+    @property
+    def unsure_of(self) -> dict[int, int]:
+        """How many answers "don't know" there are about each point that has any."""
+        count: dict[int, int] = {}
+        for pair in self.unsure:
+            for a in pair:
+                count[a] = count.get(a, 0) + 1
+        return count
 
 
 def _ordered(a: int, b: int) -> tuple[int, int]:

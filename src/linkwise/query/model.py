@@ -148,6 +148,11 @@ class Context:
         """Return a numpy Generator, the same for the same number of answers."""
         return np.random.default_rng([self.seed, self.known.n_answers])
 
+    def may_ask(self, a: int, b: int) -> bool:
+        """Tell whether a pair is open and its rows are not identical."""
+        twins = self.data.twins
+        return bool(twins[a] != twins[b]) and self.known.is_open(a, b)
+
     @cached_property
     def model(self) -> Model:
         return fit(self.data, self.known, self.n_clusters)

@@ -63,6 +63,8 @@ def neighbourhoods_of(context: Context, first: int, *, exact: bool = False) -> N
             if known.root(one) in number:
                 unsure = np.intersect1d(known.members(other), rows)
                 free[np.searchsorted(rows, unsure), number[known.root(one)]] = False
+    aside = np.intersect1d(context.known.aside(), rows)
+    free[np.searchsorted(rows, aside)] = False
     free[np.searchsorted(rows, members[0][0]), 0] = False
     complete = len(roots) >= model.k
     return Neighbourhoods(members, p, free, rows, complete, count_must_links(known))
@@ -93,14 +95,19 @@ def count_must_links(known: Known) -> dict[int, int]:
 def ask_about(context: Context, sets: Neighbourhoods, i: int, reason: str) -> Question | None:
     """Return the question about row i of the model and its likeliest neighbourhood, or None.
 
-    A neighbourhood is always shown by the same member, the one compared with most others: then a
-    wrong answer is about one point, and does not join two neighbourhoods later.
+    A neighbourhood is always shown by the same member, the one compared with most others, unless
+    "don't know" was answered about it: then a wrong answer is about one point, and does not join
+    two neighbourhoods later.
     """
     z = likeliest(sets, i)
     if z is None:
         return None
     point, count = int(sets.rows[i]), sets.must_links
     rank = {member: place for place, member in enumerate(count)}
-    members = sorted(sets.members[z].tolist(), key=lambda m: (-count.get(m, 0), rank.get(m, 0)))
-    shown = next((member for member in members if context.known.is_open(point, member)), None)
+    unclear = context.known.unsure_of
+    members = sorted(
+        sets.members[z].tolist(),
+        key=lambda m: (unclear.get(m, 0), -count.get(m, 0), rank.get(m, 0)),
+    )
+    shown = next((member for member in members if context.may_ask(point, member)), None)
     return None if shown is None else Question(point, shown, reason)

@@ -22,6 +22,7 @@ from linkwise.class_models import coordinates, prepare
 from linkwise.class_models.learners import GraphPlace, Smoother, graphs_among
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
+from linkwise.estimators.base import match_rows
 
 MOST = 2_000  # points to ask about; a question then takes a fraction of a second
 KEPT = 4  # clusterings of earlier answers that are kept: those of the last few undos and redos
@@ -148,6 +149,11 @@ class PreparedData:
     def likely_count(self) -> int:
         """The number of clusters that the points alone suggest."""
         return int(self.without_answers().max()) + 1
+
+    @cached_property
+    def twins(self) -> np.ndarray:
+        """The first row that each row is identical to, (n,)."""
+        return match_rows(self.X, self.X)
 
     @cached_property
     def graphs(self) -> list[Smoother]:

@@ -35,7 +35,6 @@ from linkwise.query.gaussian_field import (
     seen_too,
     variance_reduction,
 )
-from linkwise.query.known import Known
 from linkwise.query.model import Context, Question
 from linkwise.query.neighbourhoods import Neighbourhoods, ask_about, neighbourhoods_of, shut
 
@@ -48,10 +47,11 @@ NEW = "The first may belong to a cluster not seen yet; the second is the most si
 DOUBT = "The cluster of the first is in doubt, and it tells much about similar points."
 
 
-def _between(known: Known, a: int, b: int) -> tuple[int, int] | None:
-    """Return an open pair of members of two sets, None if every pair was "don't know"."""
+def _between(context: Context, a: int, b: int) -> tuple[int, int] | None:
+    """Return a pair of members of two sets that may be asked, None if there is none."""
+    known = context.known
     pairs = ((i, j) for i in known.members(a) for j in known.members(b))
-    return next(((min(pair), max(pair)) for pair in pairs if known.is_open(*pair)), None)
+    return next(((min(pair), max(pair)) for pair in pairs if context.may_ask(*pair)), None)
 
 
 def any_open(
@@ -61,7 +61,7 @@ def any_open(
     known, size, rng = context.known, context.data.n, context.rng()
     found: dict[tuple[int, int], None] = {}
     for a, b in rng.integers(size, size=(TRIES * n, 2)).tolist():
-        if a != b and known.is_open(a, b):
+        if a != b and context.may_ask(a, b):
             found[min(a, b), max(a, b)] = None
             if len(found) == n:
                 break
@@ -70,7 +70,7 @@ def any_open(
         roots = rng.permutation(roots).tolist()
         for place, a in enumerate(roots):
             for b in roots[place + 1 :]:
-                pair = None if b in known.apart(a) else _between(known, a, b)
+                pair = None if b in known.apart(a) else _between(context, a, b)
                 if pair is not None:
                     found[pair] = None
             if len(found) >= n:
@@ -123,7 +123,8 @@ def distance_asked(context: Context) -> np.ndarray:
 
 
 def _any_row(context: Context) -> int:
-    return int(context.rng().choice(context.model.rows))
+    rows = np.setdiff1d(context.model.rows, context.known.aside())
+    return int(context.rng().choice(rows if len(rows) else context.model.rows))
 
 
 def farthest_first(context: Context, n: int) -> list[Question]:
@@ -192,8 +193,10 @@ def boundary(context: Context, n: int) -> list[Question]:
 
 
 def _start(context: Context, field: Field) -> int:
-    doubt = np.ones(len(context.model.rows))
-    return int(context.model.rows[np.argmax(variance_reduction(field, doubt))])
+    rows = context.model.rows
+    worth = variance_reduction(field, np.ones(len(rows)))
+    worth[np.isin(rows, context.known.aside())] = -1
+    return int(rows[np.argmax(worth)])
 
 
 def effect(context: Context, n: int) -> list[Question]:
