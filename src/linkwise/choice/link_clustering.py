@@ -17,7 +17,7 @@ from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import Count, choose_count
 from linkwise.choice.effort import EFFORTS, FOR_CANDIDATES, SLOWER, Effort
 from linkwise.choice.explanation import explanation, report
-from linkwise.choice.final_labels import LIKELY, FinalLabels, settle, soft_labels_of_all
+from linkwise.choice.final_labels import SUSPECT, FinalLabels, settle, soft_labels_of_all
 from linkwise.choice.sample_models import Plain, SampleModels, fit_models, sample_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
@@ -271,7 +271,7 @@ class LinkClustering(InductiveClusterer):
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
-    def trusted(self, most: float = LIKELY) -> Constraints:
+    def trusted(self, most: float = SUSPECT) -> Constraints:
         """Return the constraints that are wrong with a probability of at most ``most``.
 
         ``model.refit(model.trusted())`` clusters again without the others.

@@ -19,7 +19,6 @@ from linkwise.cli.output import UsageError, write_bytes
 from linkwise.exceptions import InfeasibleConstraints
 
 SHOWN = 5  # violations in a summary; --json lists all
-LIKELY = 0.5  # a link is called wrong if that is more likely than not
 
 
 def fit(args: Namespace) -> int:
@@ -169,11 +168,13 @@ def outcome(model, labels, links, ids, args):
     """Return the outcome of a fit: sizes, links kept and not kept, links that are likely wrong."""
     import numpy as np
 
+    from linkwise.choice.final_labels import SUSPECT
+
     k, name = getattr(model, "n_clusters_", args.k), int if ids is None else str
     suspects = [
         as_dict(pair, name) | {"probability": round(wrong, 3)}
         for pair, wrong in getattr(model, "suspects_", [])
-        if wrong > LIKELY
+        if wrong > SUSPECT
     ]
     dropped = links.drop_conflicts()[1].n_pairs if hasattr(model, "on_conflict") else 0
     broken = links.resolve(ids, n=len(labels)).violated(labels)

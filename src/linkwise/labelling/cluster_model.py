@@ -6,13 +6,13 @@ import numpy as np
 
 from linkwise.choice import LinkClustering
 from linkwise.choice.candidates import FEWEST
+from linkwise.choice.final_labels import SUSPECT
 from linkwise.constraints import Constraints
 from linkwise.labelling.edits import Edit, edited
 from linkwise.query import Progress, Question, Session
 from linkwise.query.prepared_data import Clustering, corrected, effort_for, teaching
 
 QUICK = FEWEST  # answers below which the exact labels take a fraction of a second
-SUSPECT = 0.8  # probability of being wrong above which an answer is shown for review
 SUSPECTS_FROM = 5  # pairs; with fewer nothing can be said about a single one
 SHOWN = 20  # suspects at most: more would not be looked through
 
