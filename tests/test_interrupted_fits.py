@@ -16,7 +16,7 @@ from linkwise.blocks import limits
 
 NAMES = [*linkwise.estimators.__all__, "LinkClustering"]
 every = pytest.mark.parametrize("name", NAMES)
-MOMENTS = (0.0, 0.3, 0.6, 0.8, 0.97)  # shares of the calls that a fit makes
+MOMENTS = (0.0, 0.25, 0.5, 0.75, 0.9)  # shares of the calls that a fit makes
 
 
 def problem(rng, n):
@@ -78,11 +78,13 @@ def interrupted(after):
 def interrupt_everywhere(action, model, X):
     """Interrupt an action on a model at several moments; the model must stay as it was."""
     before, said = dict(vars(model)), answer(model, X)
-    for _ in range(2):  # the first run also fills caches, which takes more calls
+    counts = []
+    for _ in range(3):  # the first run also fills caches, which takes more calls
         with interrupted(np.inf) as calls:
             action(copy.copy(model))
+        counts.append(calls())
     for moment in MOMENTS:
-        with pytest.raises(KeyboardInterrupt), interrupted(int(moment * (calls() - 1))):
+        with pytest.raises(KeyboardInterrupt), interrupted(int(moment * (min(counts) - 1))):
             action(model)
         assert vars(model).keys() == before.keys()
         assert all(vars(model)[key] is before[key] for key in before), moment
