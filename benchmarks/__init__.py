@@ -1,7 +1,7 @@
 """Benchmarks of linkwise: `python -m benchmarks`, from the root of a clone.
 
 runs (processes, cells, data sets), reports (documents, numbers, figures); then one folder for each
-thing that is measured: speed, quality, queries, papers, methods, page, segment.
+thing that is measured: speed, quality, queries, papers, methods, gpu, page, segment.
 
 They measure the linkwise that Python finds; where it finds none, the one in src/ of the clone.
 """

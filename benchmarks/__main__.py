@@ -4,6 +4,7 @@ import sys
 from inspect import signature
 
 from benchmarks import arguments
+from linkwise import MissingExtra
 from linkwise.cli import METHODS, TRANSFORMERS, UsageError, run_command
 
 
@@ -99,6 +100,22 @@ def size(args):
     return called(run, args)
 
 
+def gpu(args):
+    """Measure CCSKL on a GPU by stage, beside the CPU of the same machine."""
+    from benchmarks.gpu.cases import CASES
+    from benchmarks.gpu.run import run
+
+    check_names("--only", args.only, CASES)
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("torch", "gpu") from None
+    if not torch.cuda.is_available():
+        raise UsageError("gpu: torch finds no GPU here; run it on a machine with one")
+    run(args, args.out)
+    return 0
+
+
 def page(args):
     """Measure the label page: the time to the next question, or of a frame."""
     from benchmarks.page.run import run
@@ -129,6 +146,7 @@ COMMANDS = {
     agreement: arguments.add_agreement,
     hard: arguments.add_hard,
     size: arguments.add_size,
+    gpu: arguments.add_gpu,
     page: arguments.add_page,
     segment: arguments.add_segment,
     fuzz: arguments.add_fuzz,

@@ -108,6 +108,15 @@ def add_size(add):
     add("--methods", nargs="+", metavar="NAME", help="run these classes alone")
 
 
+def add_gpu(add):
+    """Add the options of the benchmark on a GPU."""
+    add("--data", metavar="DIR", help="folder with usps.npz, mnist_train.npz, mnist_test.npz")
+    add("--only", nargs="+", metavar="CASE", help="run these cases alone; see the manual")
+    add("--repeats", type=whole(1), default=5, metavar="N", help="calls to take the median of")
+    add("--no-cpu", dest="cpu", action="store_false", help="leave the CPU out")
+    add("--out", metavar="FILE", help="write the tables here as well")
+
+
 def add_page(add):
     """Add the options of the benchmark of the label page."""
     add("--answers", type=whole(0), default=300, metavar="N", help="of the expert; default 300")

@@ -18,8 +18,8 @@ SOURCE = Path(linkwise.__file__).parent
 ROOT = SOURCE.parent.parent
 # imports point only up this list
 ROOMS = [
-    "_typing", "exceptions", "_wording", "_files", "blocks", "linalg", "constraints", "graph",
-    "kernel", "embedding", "partition", "evaluate", "_check", "estimators", "class_models",
+    "_typing", "exceptions", "_wording", "_files", "arrays", "blocks", "linalg", "constraints",
+    "graph", "kernel", "embedding", "partition", "evaluate", "_check", "estimators", "class_models",
     "choice", "query", "saving", "journal", "datasets", "plot", "tables", "segment", "labelling",
     "terminal", "app", "cli", "__main__",
 ]  # fmt: skip
@@ -125,6 +125,7 @@ def test_every_public_name_is_documented():
 
 def test_every_room_says_what_it_is_and_documents_what_it_gives():
     for name in (
+        "arrays",
         "blocks",
         "constraints",
         "graph",

@@ -24,6 +24,7 @@ NAMES = (
     "agreement",
     "hard",
     "size",
+    "gpu",
     "page",
     "segment",
     "fuzz",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from linkwise import (  # isort: skip
+        arrays as arrays,
         blocks as blocks,
         choice as choice,
         class_models as class_models,
@@ -106,9 +107,9 @@ _HOME = {
     "scores": "evaluate",
 }
 _ROOMS = (
-    "blocks", "choice", "class_models", "constraints", "datasets", "embedding", "estimators",
-    "evaluate", "exceptions", "graph", "journal", "kernel", "linalg", "partition", "plot", "query",
-    "saving", "segment",
+    "arrays", "blocks", "choice", "class_models", "constraints", "datasets", "embedding",
+    "estimators", "evaluate", "exceptions", "graph", "journal", "kernel", "linalg", "partition",
+    "plot", "query", "saving", "segment",
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022  (the order of use)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from linkwise._typing import Matrix, OnConflict, OnUnknown
 from linkwise._wording import counted
+from linkwise.arrays import Caller, door, namespace, on_device
 from linkwise.blocks.cost import check_cost
 from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import ConstraintsLike, looks_like_constraints
@@ -24,17 +25,20 @@ WEIGHTS = 1e-15, 1e15  # of constraints: their squares are ordinary numbers in f
 
 def check_range(X: Matrix, *, smallest: bool) -> None:
     """Refuse points whose squared distances overflow, or vanish, in their dtype."""
-    low, high = RANGE[X.dtype.name]
+    name = str(X.dtype).rpartition(".")[2]  # without "torch."
+    low, high = RANGE[name]
     largest = max(float(X.max()), -float(X.min()))
     if largest > high or (smallest and 0 < largest < low):
         raise ValueError(
-            f"X has values up to {largest:.3g} in magnitude; {X.dtype.name} squares of values "
+            f"X has values up to {largest:.3g} in magnitude; {name} squares of values "
             f"outside {low:g} to {high:g} overflow or vanish: scale X to ordinary numbers"
         )
 
 
 def check_points(estimator: Any, X: Any, *, reset: bool = True, sparse_ok: bool = True) -> Matrix:
     """Return X as a finite float32 or float64 array or csr_array, checked by scikit-learn."""
+    if on_device(X):
+        return check_tensor(estimator, X, reset=reset)
     X = validate_data(
         estimator,
         X,
@@ -56,6 +60,32 @@ def check_weights(links: Constraints) -> None:
         raise ValueError(
             f"constraints: the pair ({a!r}, {b!r}) has weight {weight:.3g}; weights other than 0 "
             f"must be between {low:g} and {high:g}: multiply all by a common factor"
+        )
+
+
+def check_tensor(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return X, a tensor on a device, as finite float32 or float64 numbers."""
+    if "sparse" in str(X.layout):
+        raise TypeError("X is a sparse tensor; pass X.to_dense(), or a sparse matrix of SciPy")
+    kind = str(X.dtype).rpartition(".")[2]
+    if "complex" in kind:
+        raise ValueError("Complex data not supported: X is a complex tensor")
+    if kind not in ("float32", "float64"):
+        X = door(X).cast(X, "float32" if "float" in kind else "float64")
+    X = check_rows(estimator, X, reset=reset)
+    xp = namespace(X)
+    if not bool(xp.isfinite(xp.sum(X))) and not bool(xp.all(xp.isfinite(X))):
+        raise ValueError("Input X contains NaN or infinity; fill these entries, or remove the rows")
+    check_range(X, smallest=reset)
+    return X
+
+
+def check_out(out: Any, caller: Caller) -> None:
+    """Refuse a file for labels that are to be arrays of another library."""
+    if out is not None and caller.library != "numpy":
+        raise TypeError(
+            f"out= writes a file of NumPy, and X is {caller}: leave it out, or pass X as a NumPy "
+            "array"
         )
 
 
@@ -98,8 +128,9 @@ def check_memory(n: int, dtype: DTypeLike, *, copies: int, instead: str) -> None
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X, rows that are read in blocks, after a check of its shape and dtype."""
-    shape, dtype = tuple(X.shape), np.dtype(X.dtype)
-    if len(shape) != 2 or shape[1] < 1 or shape[0] < 1 + reset or dtype.kind not in "biuf":
+    shape, dtype = tuple(X.shape), X.dtype if on_device(X) else np.dtype(X.dtype)
+    numbers = on_device(X) or dtype.kind in "biuf"
+    if len(shape) != 2 or shape[1] < 1 or shape[0] < 1 + reset or not numbers:
         raise ValueError(
             f"X must be numbers of shape (n_samples >= {1 + reset}, n_features); got {dtype} of "
             f"shape {shape}"

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -24,11 +24,15 @@ from scipy import sparse
 
 from linkwise._files import instead_of
 from linkwise._typing import Array, FilePath, Integers
+from linkwise.arrays import door, namespace, on_device
 from linkwise.blocks.executors import run_blocks
+
+T = TypeVar("T")
 
 BLOCK_BYTES = 8 << 20  # of points in a block: far less than memory, enough to outweigh a call
 MOST_ROWS = 1 << 16  # in a block, so that results with more columns than the points stay small
 SCATTERED = 2048  # scattered rows of a file to read at a time: each loads the pages around it
+DEVICE_ROWS = 1 << 22  # in a block on a device: far fewer calls, and memory for some copies
 BY_CONTENT = 1 << 22  # rows to sample from; sorting four million takes about half a second
 
 
@@ -54,6 +58,8 @@ def is_external(X: Any) -> bool:
         return True
     if isinstance(X, np.ndarray | ComputedRows) or sparse.issparse(X) or hasattr(X, "iloc"):
         return False
+    if on_device(X):
+        return False
     has = hasattr(X, "shape") and hasattr(X, "dtype") and hasattr(X, "__getitem__")
     return has and not hasattr(X, "__dataframe__") and not hasattr(X, "__array_namespace__")
 
@@ -66,6 +72,28 @@ def row_blocks(n: int, width: int, itemsize: int = 4) -> list[slice]:
     """
     rows = min(MOST_ROWS, max(1, BLOCK_BYTES // (width * itemsize)))
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+
+
+def over_rows(
+    function: Callable[[slice], T], like: Any, n: int, width: int, **shown: Any
+) -> Iterator[tuple[slice, T]]:
+    """Yield (part, function(part)) for blocks of n rows of ``width`` numbers, in order.
+
+    Blocks of rows in memory are processed by the current executor. On a device, the blocks are as
+    large as its free memory allows.
+
+    Parameters
+    ----------
+    like : array, whose library and device process the rows
+    shown : label and total of `run_blocks`
+    """
+    if on_device(like):
+        size = door(like).block_rows(like, 32 * width, min(n, DEVICE_ROWS))
+        parts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+        yield from ((part, function(part)) for part in parts)
+        return
+    parts = row_blocks(n, width)
+    yield from zip(parts, run_blocks(function, parts, **shown), strict=True)
 
 
 def _give_back(X: Any, rows: Array | None = None) -> None:
@@ -90,6 +118,8 @@ def read_block(X: Any, part: slice, dtype: DTypeLike | None = None) -> Any:
     rows = X[part]
     if sparse.issparse(rows):
         return rows if dtype is None else rows.astype(dtype)
+    if on_device(rows):
+        return rows if dtype is None else door(rows).cast(rows, dtype)
     if isinstance(X, np.memmap):
         block = np.array(rows, dtype=dtype)
         _give_back(X, rows)
@@ -109,6 +139,9 @@ def take_rows(X: Any, rows: ArrayLike, dtype: DTypeLike | None = None) -> Any:
 
     A file is read in its own order, each row once.
     """
+    if on_device(X):
+        found = X[door(X).asarray(rows, X)]
+        return found if dtype is None else door(X).cast(found, dtype)
     rows = np.asarray(rows)
     if sparse.issparse(X):
         found = sparse.csr_array(X)[rows]
@@ -146,12 +179,13 @@ class ComputedRows:
 
 def computed(rows: Any) -> Array:
     """Return computed rows as an array, block by block."""
-    out = np.empty(rows.shape, rows.dtype)
+    one = rows[slice(0, 1)]
+    out = door(one).empty(rows.shape, one)
 
     def fill(part: slice) -> None:
         out[part] = rows[part]
 
-    for _ in run_blocks(fill, row_blocks(*rows.shape)):
+    for _ in over_rows(fill, one, *rows.shape):
         pass
     return out
 
@@ -174,7 +208,7 @@ def spaced(rows: Integers, size: int) -> Integers:
     >>> spaced(np.arange(10), 4)
     array([1, 3, 6, 8])
     """
-    return rows[(2 * np.arange(size) + 1) * len(rows) // (2 * size)]
+    return rows[door(rows).asarray((2 * np.arange(size) + 1) * len(rows) // (2 * size), rows)]
 
 
 def content_sample(X: Any, size: int, rng: np.random.Generator) -> Integers:
@@ -190,7 +224,11 @@ def content_sample(X: Any, size: int, rng: np.random.Generator) -> Integers:
     size = min(n, size)
     if is_external(X) or n > BY_CONTENT:
         return np.sort(rng.choice(n, size, replace=False))
-    direction = rng.standard_normal(X.shape[1]).astype(X.dtype)
+    drawn = rng.standard_normal(X.shape[1])
+    if on_device(X):
+        along = X @ door(X).asarray(drawn, X, X.dtype)
+        return spaced(namespace(X).argsort(along), size)
+    direction = drawn.astype(X.dtype)
     width = max(1, X.nnz // n) if sparse.issparse(X) else X.shape[1]
     parts = row_blocks(n, width)
     along = np.concatenate(list(run_blocks(lambda part: read_block(X, part) @ direction, parts)))

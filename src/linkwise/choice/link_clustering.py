@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import CheckedConstraints, check_constraints, check_n_clusters
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
+from linkwise.arrays import take, to_host
 from linkwise.blocks.executors import one_thread
 from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.combination import Combination, combine, soft_labels
@@ -240,7 +241,7 @@ class LinkClustering(InductiveClusterer):
     def suspects_(self) -> list[tuple[Pair, float]]:
         """Every constraint with the probability that it is wrong, most likely first."""
         check_is_fitted(self)
-        pairs, wrong = list(self._given), self.suspicion_
+        pairs, wrong = list(self._given), to_host(self.suspicion_)
         return [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
 
     def _assign(self, X: Matrix) -> Integers:
@@ -255,15 +256,17 @@ class LinkClustering(InductiveClusterer):
         Points given to `fit` have the probabilities they got there, constraints included.
         """
         check_is_fitted(self)
-        points = self._check_X(X, reset=False)
-        seen = self._seen(points)
-        out = self.probabilities_[seen]
+        caller = self._asked(X, "predict_proba")
+        model = self._working()
+        points = model._check_X(take(X), reset=False)
+        seen = model._seen(points)
+        out = model.probabilities_[seen]
         new = np.flatnonzero(seen < 0)
-        for start in range(0, len(new), self._block()):
-            rows = new[start : start + self._block()]
-            block = points[rows].astype(self._fit_X.dtype, copy=False)
-            out[rows] = self._soft_labels(block)
-        return out
+        for start in range(0, len(new), model._block()):
+            rows = new[start : start + model._block()]
+            block = points[rows].astype(model._fit_X.dtype, copy=False)
+            out[rows] = model._soft_labels(block)
+        return caller.give(out)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -277,7 +280,7 @@ class LinkClustering(InductiveClusterer):
         ``model.refit(model.trusted())`` clusters again without the others.
         """
         check_is_fitted(self)
-        return self._given.select(self.suspicion_ <= most)
+        return self._given.select(to_host(self.suspicion_) <= most)
 
     def explain(self) -> str:
         """Return in words what was chosen and why, with expressions to paste.

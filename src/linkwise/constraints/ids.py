@@ -194,6 +194,21 @@ def encode(values: Array) -> tuple[Array, Array]:
     return ids[order], rank[codes].reshape(values.shape)
 
 
+def compact(codes: Array, count: int) -> tuple[Array, Array]:
+    """Return (used, new): the codes that occur, ascending, and codes = used[new].
+
+    `encode` of codes 0 ... count - 1, without sorting them.
+
+    >>> compact(np.array([[4, 1], [1, 2]]), 6)
+    (array([1, 2, 4]), array([[2, 0],
+           [0, 1]]))
+    """
+    used = np.flatnonzero(np.bincount(codes.ravel(), minlength=count))
+    new = np.empty(count, dtype=np.int64)
+    new[used] = np.arange(len(used))
+    return used, new[codes]
+
+
 def lookup(ids: Array, among: Array) -> Array:
     """Return for each id its position in `among`, or -1.
 

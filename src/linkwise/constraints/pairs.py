@@ -26,6 +26,7 @@ from linkwise.constraints.ids import (
     as_ids,
     as_pairs,
     as_sample_id,
+    compact,
     encode,
     join,
     lookup,
@@ -352,7 +353,7 @@ class Constraints:
         if which.dtype == bool and which.shape != (self.n_pairs,):
             raise ValueError(f"the mask has shape {which.shape}, there are {self.n_pairs} pairs")
         which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
-        used, pairs = encode(self.pairs[which])
+        used, pairs = compact(self.pairs[which], len(self.ids))
         columns = self.sign, self.weight, self.source, self.event
         return self.from_columns(self.ids[used], pairs, *(column[which] for column in columns))
 
@@ -408,7 +409,12 @@ class Constraints:
                 f"constraints: pair {outside[0]}, ({a!r}, {b!r}): {end!r} {fault} "
                 f"({len(outside)} of {self.n_pairs} pairs); {remedy}"
             )
-        return self._of(row[self.pairs], self.sign, self.weight, self.source, self.event)
+        order = np.argsort(row, kind="stable")  # rows are distinct, and mostly sorted
+        rank = np.empty(len(row), dtype=np.int64)
+        rank[order] = np.arange(len(row))
+        used, pairs = compact(rank[self.pairs], len(row))
+        columns = self.sign, self.weight, self.source, self.event
+        return self.from_columns(row[order][used], pairs, *columns)
 
     def with_weight(self, weight: ArrayLike) -> Self:
         """Return the same pairs with other weights, one number or (m,)."""

@@ -20,6 +20,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
+from linkwise.arrays import door, on_device, to_host
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import ComputedRows, computed
 from linkwise.graph.anchors import inverse
@@ -124,6 +125,14 @@ def anchored_basis(W, m, rng, *, additive=False):
         return _anchored_basis(W, m, rng, additive)
 
 
+def _dense_pairs(A, m, rng, *, like):
+    """Return the m largest eigenpairs of a dense A, on the device of ``like`` if it has one."""
+    if on_device(like):
+        return map(to_host, largest_eigenpairs(door(like).asarray(A, like), m, rng=rng))
+    values, u = dense_eigenpairs(A, m)
+    return values[::-1], fix_signs(u[:, ::-1])
+
+
 def _anchored_basis(W, m, rng, additive):
     R, Y_t, Q, rows, shift, most = reduced(W, additive=additive)
     p, r = R.shape[1], len(rows)
@@ -142,8 +151,7 @@ def _anchored_basis(W, m, rng, additive):
         B = np.vstack([R, Y_t.toarray()])
         A = W.times_core(B) @ B.T
         A[p:, p:] += Q.toarray()
-        values, u = dense_eigenpairs(A, m)
-        values, u = values[::-1], fix_signs(u[:, ::-1])
+        values, u = _dense_pairs(A, m, rng, like=W.Z.weights)
     else:
         values, u = largest_eigenpairs(S, m, rng=rng)
     T = W.times_core(onto_anchors(u).T).T / np.maximum(values, SMALL)  # Eq. (4)
@@ -152,10 +160,13 @@ def _anchored_basis(W, m, rng, additive):
     alike = used.max() > 0 and np.ptp(used) <= 1e-9 * used.max()
     if additive or alike:
         T, reach = T / np.sqrt(most if additive else used.mean()), None
-    map_ = AnchoredVectors(W.Z, T.astype(W.dtype), reach, rows, u[p:].astype(W.dtype))
-    small = map_.shape[0] * m * W.dtype.itemsize <= IN_MEMORY
-    vectors = computed(map_) if small else map_
-    return AnchoredBasis(vectors, (values + shift).astype(W.dtype), parts(W), map_)
+    T, V_t, values = (
+        door(W.Z.weights).asarray(np.ascontiguousarray(A), W.Z.weights, W.dtype)
+        for A in (T, u[p:], values + shift)
+    )
+    map_ = AnchoredVectors(W.Z, T, reach, rows, V_t)
+    small = on_device(T) or map_.shape[0] * m * W.dtype.itemsize <= IN_MEMORY
+    return AnchoredBasis(computed(map_) if small else map_, values, parts(W), map_)
 
 
 def parts(W):

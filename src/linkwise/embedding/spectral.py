@@ -20,9 +20,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from linkwise.arrays import door, namespace, on_device
 from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
 from linkwise.graph.anchors import AnchoredMatrix
-from linkwise.graph.laplacians import balanced_components, degrees, inverse_root, normalise
+from linkwise.graph.laplacians import (
+    balanced_components,
+    component_vectors,
+    degrees,
+    inverse_root,
+    normalise,
+)
 from linkwise.linalg.eigen import largest_eigenpairs
 
 FLAT = 0.1  # vectors with a smaller mu are noise, which (3) would amplify
@@ -37,8 +44,9 @@ class Basis(NamedTuple):
 
 def unit_rows(V):
     """Return V with rows of length 1, Eq. (2); a zero row stays."""
-    length = np.linalg.norm(V, axis=1, keepdims=True)
-    return np.divide(V, length, out=np.zeros_like(V), where=length > 0)
+    xp = namespace(V)
+    length = xp.linalg.norm(V, axis=1, keepdims=True)
+    return V / xp.where(length > 0, length, xp.ones_like(length))
 
 
 def spectral_basis(W, m, rng, *, order=None):
@@ -60,10 +68,15 @@ def spectral_basis(W, m, rng, *, order=None):
         return anchored_basis(W, m, rng)
     d = degrees(W)
     S = normalise(W, d)
+    m = min(m, W.shape[0])
+    if on_device(W):
+        top, parts = component_vectors(W, d, m)
+        values, vectors = largest_eigenpairs(S, m, top=top, rng=rng)
+        return Basis(vectors, values, d, parts)
     top = balanced_components(W, d)
     if order is not None:
         S, top = S[order][:, order], top[order]
-    values, vectors = largest_eigenpairs(S, min(m, W.shape[0]), top=top, rng=rng)
+    values, vectors = largest_eigenpairs(S, m, top=top, rng=rng)
     if order is not None:
         back = np.empty_like(vectors)
         back[order] = vectors
@@ -112,7 +125,10 @@ def extend(basis, P, degree):
     if isinstance(basis, AnchoredBasis):
         return basis.map.of(P)
     F, mu, d = basis.vectors, basis.values, basis.degrees
-    floor = d[d > 0].min() if np.any(d > 0) else 1
+    xp = namespace(F)
+    some = d[d > 0]
+    floor = xp.min(some) if some.shape[0] else 1
     reach = P @ (F * inverse_root(d)[:, None])  # (q, m)
-    v = reach * np.sqrt(np.maximum(degree, floor))[:, None] / np.maximum(mu, FLAT)  # Eq. (3)
-    return v.astype(F.dtype, copy=False)
+    degree = xp.where(degree < floor, floor, degree)
+    v = reach * xp.sqrt(degree)[:, None] / xp.where(mu < FLAT, FLAT, mu)  # Eq. (3)
+    return door(F).cast(v, F)

@@ -19,10 +19,12 @@ from linkwise._check import (
     check_constraints,
     check_n_clusters,
     check_no_weights,
+    check_out,
     check_points,
     check_y,
 )
 from linkwise._typing import Array, FilePath, Integers, Matrix, Points
+from linkwise.arrays import Caller, caller_of, door, namespace, on_device, take, to_host
 from linkwise.blocks.rows import is_external, new_labels, open_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
@@ -92,6 +94,10 @@ def seen_rows(fitted: Matrix, X: Matrix) -> Integers:
 
     The fitted points are recognised as a whole, because results may differ for equal rows of them.
     """
+    if on_device(X):
+        if X.shape == fitted.shape and bool(namespace(X).all(fitted == X)):
+            return door(X).asarray(np.arange(X.shape[0]), X)
+        return door(X).match_rows(fitted, X)
     if X.shape == fitted.shape and type(X) is type(fitted) and not np.any((fitted != X).sum()):
         return np.arange(X.shape[0])
     return match_rows(fitted, X)
@@ -105,6 +111,7 @@ class Traits(NamedTuple):
     weights: bool = True  # weights of pairs count (otherwise they are refused)
     new_points: bool = True  # has predict or transform
     sparse: bool = True  # takes sparse points as they are
+    device: bool = False  # computes on the device of the points
     rows: int = 100_000  # number of points that a laptop can cluster with it
 
 
@@ -147,10 +154,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame (n_samples, n_features)
-            The points; with ``"precomputed"`` the matrix (n_samples, n_samples) itself. Kept
-            for `predict`, by reference: do not overwrite it. Also the name of a .npy file, or
-            any object with ``shape``, ``dtype`` and row slicing: with ``affinity="anchors"`` it is
-            read in blocks and need not fit in memory.
+            The points. An array may be of any library that follows the array API standard, such
+            as torch; results are arrays of the same library on the same device. With
+            ``"precomputed"`` the matrix (n_samples, n_samples) itself. Kept for `predict`, by
+            reference: do not overwrite it. Also the name of a .npy file, or any object with
+            ``shape``, ``dtype`` and row slicing: with ``affinity="anchors"`` it is read in blocks
+            and need not fit in memory.
         y : ignored
             Constraints in its place are refused: pass them as ``constraints=``.
         constraints : Constraints, or what `as_constraints` accepts, or None
@@ -166,13 +175,16 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         check_y(y)
-        points = self._check_X(X)
+        caller = caller_of(X)
+        check_out(out, caller)
+        points = self._check_X(take(X))
         self._check_clusters(points.shape[0])
         checked = self._check_links(constraints, points.shape[0], sample_id)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._fit_X, self._sample_id = points, sample_id
         self._prepare(points, np.random.default_rng([self._seed, 0]))
-        return self._fit_links(checked, out)
+        self._fit_links(checked, out)
+        return self._give(caller)
 
     @whole
     def refit(self, constraints: ConstraintsLike = None, *, out: FilePath | None = None) -> Self:
@@ -196,7 +208,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         checked = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
-        return self._fit_links(checked, out)
+        caller = caller_of(self.labels_)
+        check_out(out, caller)
+        self.__dict__ = self._working()._fit_links(checked, out)._give(caller).__dict__
+        return self
 
     def _check_clusters(self, n: int) -> None:
         """Refuse a number of clusters that n points cannot have."""
@@ -224,9 +239,49 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             if target is not None and labels is not target:
                 target[:] = labels
         self.labels_ = labels if out is None else np.load(out, mmap_mode="r")
-        self.violations_ = list(checked.by_id.select(checked.by_row.violated(self.labels_)))
+        broken = checked.by_row.violated(to_host(self.labels_))
+        self.violations_ = list(checked.by_id.select(broken))
         self.n_dropped_ = checked.n_dropped
         return self
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return the fitted attributes that are arrays of numbers."""
+        held = vars(self).keys() - self.get_params(deep=False).keys() - {"_sample_id"}
+        values = {name: vars(self)[name] for name in held}
+        return {
+            name: value
+            for name, value in values.items()
+            if (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")
+            or caller_of(value).library != "numpy"
+        }
+
+    def _give(self, caller: Caller) -> Self:
+        """Turn the fitted attributes into arrays of the caller."""
+        if caller.library != "numpy":
+            given = {name: caller.give(value) for name, value in self._arrays().items()}
+            self.__dict__.update(given)
+        return self
+
+    def _working(self) -> Self:
+        """Return this estimator if its arrays are those of NumPy, else a copy to compute with."""
+        if caller_of(self.labels_).library == "numpy":
+            return self
+        copy = object.__new__(type(self))
+        taken = {name: take(value) for name, value in self._arrays().items()}
+        copy.__dict__ = vars(self) | taken
+        return copy
+
+    def _asked(self, X: Any, method: str) -> Caller:
+        """Return whose array X is; refuse one of another library or device than in fit."""
+        caller, fitted = caller_of(X), caller_of(self.labels_)
+        if not caller.same(fitted):
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace "
+                f"and the same device as those passed to fit(): X is {caller}, and the model was "
+                f"fitted to {fitted}. Pass X as {fitted}; linkwise.save and linkwise.load turn a "
+                "model into one of NumPy"
+            )
+        return caller
 
     def fit_predict(
         self,
@@ -251,10 +306,19 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         X = open_rows(X)
         if is_external(X):
             X = np.asarray(X)
+        if on_device(X):
+            self._check_device(X)
         X = check_points(self, X, reset=reset, sparse_ok=self.traits.sparse)
         if self._precomputed():
             check_affinity(X, square=reset, nonnegative=self._nonnegative)
         return X
+
+    def _check_device(self, X: Any) -> None:
+        """Refuse points on a device if this method computes on the CPU."""
+        if not self.traits.device:
+            raise TypeError(
+                f"{type(self).__name__} computes on the CPU, and X is on {X.device}: pass X.cpu()"
+            )
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         """Store results that do not depend on constraints; `refit` does not call this again."""
@@ -276,6 +340,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.array_api_support = True
         tags.input_tags.sparse = self.traits.sparse
         tags.input_tags.pairwise = self._precomputed()
         tags.input_tags.positive_only = self._precomputed() and self._nonnegative
@@ -303,11 +368,16 @@ class InductiveClusterer(ConstrainedClusterer):
         array (n_samples,) of int
         """
         check_is_fitted(self)
-        points = self._check_X(X, reset=False)
+        caller = self._asked(X, "predict")
+        check_out(out, caller)
+        model = self._working()
+        points = model._check_X(take(X), reset=False)
         with new_labels(out, points.shape[0]) as target:
-            labels = np.empty(points.shape[0], dtype=np.int64) if target is None else target
-            self._place(points, labels)
-        return labels if out is None else np.load(out, mmap_mode="r")
+            labels = target
+            if labels is None:
+                labels = door(points).empty(points.shape[0], points, "int64")
+            model._place(points, labels)
+        return caller.give(labels) if out is None else np.load(out, mmap_mode="r")
 
     def _block(self) -> int:
         """Return the number of new points to assign at a time."""
@@ -317,11 +387,11 @@ class InductiveClusterer(ConstrainedClusterer):
         """Write the cluster of every row of X to labels."""
         seen = self._seen(X)
         labels[:] = self.labels_[seen]
-        new = np.flatnonzero(seen < 0)
+        (new,) = namespace(seen).nonzero(seen < 0)
         block = self._block()
         for start in range(0, len(new), block):
             rows = new[start : start + block]
-            labels[rows] = self._assign(X[rows].astype(self._fit_X.dtype, copy=False))
+            labels[rows] = self._assign(door(X).cast(X[rows], self._fit_X))
 
     def _seen(self, X: Matrix) -> Integers:
         """Return the fitted row that every row of X equals, -1 where there is none."""

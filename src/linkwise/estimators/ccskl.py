@@ -17,6 +17,7 @@ from linkwise._typing import (
     OnUnknown,
     RandomState,
 )
+from linkwise.arrays import door, to_host
 from linkwise.blocks.rows import take_rows
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
@@ -133,7 +134,7 @@ class CCSKL(SpectralClusterer):
         "normalize_rows": ["boolean", StrOptions({"auto"})],
     }
 
-    traits = Traits(rows=100_000_000)  # through anchors
+    traits = Traits(rows=100_000_000, device=True)  # through anchors
 
     spectrum_: Floats
     view_: View
@@ -216,8 +217,8 @@ class CCSKL(SpectralClusterer):
         weight = links.weight * independent_share(len(links.ids), len(links.sign), k)
         scores, found = [], []
         for view, centres in zip(VIEWS, starts, strict=True):
-            a, b = nearest_centre(self._view(linked, view), centres)[links.pairs].T
-            sizes = np.bincount(nearest_centre(self._view(sample, view), centres))
+            a, b = to_host(nearest_centre(self._view(linked, view), centres))[links.pairs].T
+            sizes = np.bincount(to_host(nearest_centre(self._view(sample, view), centres)))
             scores.append(evidence(a == b, links.sign, weight, pair_share(sizes)))
             found.append(np.count_nonzero(sizes))
         best = chosen_view(np.array(scores), np.array(found))
@@ -226,8 +227,8 @@ class CCSKL(SpectralClusterer):
     def _view(self, V: Array, view: View) -> Array:
         if view == "plain":
             return unit_rows(V[:, : self.n_clusters])
-        b = self.spectrum_
-        Z = V[:, : len(b)] * np.sqrt(b).astype(V.dtype)  # F diag(b)^1/2, step 5 of Algorithm 1
+        root = door(V).asarray(np.sqrt(to_host(self.spectrum_)), V, V.dtype)
+        Z = V[:, : len(root)] * root  # F diag(b)^1/2, step 5 of Algorithm 1
         return unit_rows(Z) if view == "unit" else Z
 
     def _embed(self, V: Array) -> Array:

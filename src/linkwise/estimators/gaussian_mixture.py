@@ -19,6 +19,7 @@ from linkwise._typing import (
     RandomState,
     Sparse,
 )
+from linkwise.arrays import take
 from linkwise.constraints import Constraints
 from linkwise.constraints.closure import components
 from linkwise.estimators.base import (
@@ -242,11 +243,13 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         array (n_samples, n_clusters), rows sum to 1
         """
         check_is_fitted(self)
-        points = self._check_X(X, reset=False)
-        row = self._seen(points)
-        found = self._posterior(points)
-        found[row >= 0] = self.responsibilities_[row[row >= 0]]
-        return found
+        caller = self._asked(X, "predict_proba")
+        model = self._working()
+        points = model._check_X(take(X), reset=False)
+        row = model._seen(points)
+        found = model._posterior(points)
+        found[row >= 0] = model.responsibilities_[row[row >= 0]]
+        return caller.give(found)
 
     def _posterior(self, X: Array) -> Array:
         L = log_density(X.astype(np.float64), self._model, self._ridge)

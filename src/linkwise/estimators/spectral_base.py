@@ -9,16 +9,16 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory, check_rows
 from linkwise._typing import Array, Integers, Matrix
+from linkwise.arrays import on_device
 from linkwise.blocks.cost import check_cost
-from linkwise.blocks.executors import run_blocks
 from linkwise.blocks.rows import (
     LazyRows,
     computed,
     content_sample,
     is_external,
     open_rows,
+    over_rows,
     read_block,
-    row_blocks,
     spaced,
     take_rows,
     write_block,
@@ -48,6 +48,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 IN_MEMORY = 1 << 27  # bytes of eigenvectors; a larger embedding is computed block by block
 # with fewer points for each anchor the anchors would not be connected with each other
 POINTS_PER_ANCHOR, FEWEST_ANCHORS = 5, 50
+ON_DEVICE = ("nearest_neighbors", "anchors")
 CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
 
 
@@ -112,7 +113,7 @@ class SpectralClusterer(InductiveClusterer):
             check_cost(
                 n, memory=held + 40 * p * p, flops=4.0 * n * p * d, instead="use fewer anchors"
             )
-            self._dtype = np.result_type(X.dtype, np.float32)
+            self._dtype = X.dtype if on_device(X) else np.result_type(X.dtype, np.float32)
             return AnchorAffinity(X, n_anchors=p, n_nearest=s, sigma=self._graph_sigma(), rng=rng)
         if kind == "rbf" or kind in GRAPH_KERNELS:
             check_memory(n, X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
@@ -160,7 +161,7 @@ class SpectralClusterer(InductiveClusterer):
         """Run k-means on the embedding of all points, from given centres or from its own."""
         self._warn_of_components()
         F = self._basis.vectors
-        few = isinstance(F, np.ndarray) and F.nbytes <= IN_MEMORY
+        few = on_device(F) or (isinstance(F, np.ndarray) and F.nbytes <= IN_MEMORY)
         embedding = LazyRows(F, self._embed)
         self.embedding_ = computed(embedding) if few else embedding
         labels, self._centres, _ = kmeans(
@@ -180,6 +181,14 @@ class SpectralClusterer(InductiveClusterer):
                 "by TruncatedSVD"
             )
         return X
+
+    def _check_device(self, X: Any) -> None:
+        super()._check_device(X)
+        if self.affinity not in ON_DEVICE:
+            raise TypeError(
+                f"affinity={self.affinity!r} is computed on the CPU, and X is on {X.device}: pass "
+                f"X.cpu(), or use one of {', '.join(map(repr, ON_DEVICE))}"
+            )
 
     def _place(self, X: Any, labels: Integers) -> None:
         if not self._streams():
@@ -201,7 +210,7 @@ class SpectralClusterer(InductiveClusterer):
                 found[same] = self.labels_[part][same]
             write_block(labels, part, found)
 
-        for _ in run_blocks(place, row_blocks(*X.shape), label="predict", total=X.shape[0]):
+        for _ in over_rows(place, X, *X.shape, label="predict", total=X.shape[0]):
             pass
 
     def _assign(self, X: Matrix) -> Integers:

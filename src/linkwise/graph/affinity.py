@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 
+from linkwise.arrays import door, namespace
 from linkwise.blocks.progress import Progress
 from linkwise.graph.laplacians import degrees
 from linkwise.graph.neighbours import centre_of, nearest_neighbours
@@ -33,10 +34,17 @@ class Rows(NamedTuple):
 
 def _softmax(exponent):
     """Return exp(exponent) divided by its row sums, and the row sums."""
-    top = exponent.max(axis=1, keepdims=True)
-    weights = np.exp(exponent - top)
-    total = weights.sum(axis=1, keepdims=True)
-    return weights / total, (total * np.exp(top)).ravel()
+    xp = namespace(exponent)
+    top = xp.max(exponent, axis=1, keepdims=True)
+    weights = xp.exp(exponent - top)
+    total = xp.sum(weights, axis=1, keepdims=True)
+    return weights / total, (total * xp.exp(top))[:, 0]
+
+
+def _at_least(s, scales):
+    """Return the scales s, none below the least of those given."""
+    least = namespace(s).min(scales)
+    return namespace(s).where(s < least, least, s)
 
 
 class NeighbourAffinity:
@@ -59,10 +67,11 @@ class NeighbourAffinity:
             indices, distances = indices[:, :n_neighbors], distances[:, :n_neighbors]
             weights = local_scaling(distances, self.scales[:, None], self.scales[indices])
         else:
-            self.sigma = resolve_sigma(sigma, distances[:, -1].mean(dtype=np.float64))
+            farthest = door(distances).cast(distances[:, -1], "float64")
+            self.sigma = resolve_sigma(sigma, float(farthest.mean()))
             weights = gaussian(distances, self.sigma)
         seventh = distances[:, min(LOCAL_NEIGHBOUR, distances.shape[1]) - 1]
-        self.median_scale = float(np.median(seventh)) or 1.0
+        self.median_scale = float(door(seventh).median(seventh)) or 1.0
         self.W = symmetrise(indices, weights)
 
     def nearest(self, X_new):
@@ -73,15 +82,13 @@ class NeighbourAffinity:
     def rows(self, X_new):
         indices, distances, *_ = self.nearest(X_new)
         if self.scales is None:
-            exponent = -0.5 * (distances / distances.dtype.type(self.sigma)) ** 2
+            exponent = -0.5 * (distances / self.sigma) ** 2
         else:
-            s_new = np.maximum(local_scales(distances), self.scales.min())
+            s_new = _at_least(local_scales(distances), self.scales)
             indices, distances = indices[:, : self.n_neighbors], distances[:, : self.n_neighbors]
             exponent = -(distances / s_new[:, None]) * (distances / self.scales[indices])
         P, degree = _softmax(exponent)
-        start = np.arange(len(indices) + 1) * indices.shape[1]
-        shape = (len(indices), self.X.shape[0])
-        return Rows(sparse.csr_array((P.ravel(), indices.ravel(), start), shape=shape), degree)
+        return Rows(door(P).row_matrix(indices, P, self.X.shape[0]), degree)
 
 
 def squared_distances(X, Y=None):

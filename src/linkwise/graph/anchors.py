@@ -29,8 +29,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
+from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.executors import one_thread, run_blocks
-from linkwise.blocks.rows import content_sample, read_block, row_blocks, take_rows, write_block
+from linkwise.blocks.rows import content_sample, over_rows, read_block, take_rows, write_block
 from linkwise.graph.affinity import Rows
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.weights import resolve_sigma
@@ -40,6 +41,7 @@ LEAST = 45_000  # rows of the sample: k-means on the embedding draws its starts 
 LLOYD = 5  # steps of k-means for the anchors; they need not be optimal
 IN_MEMORY = 1 << 30  # bytes of Z; a larger one is stored in a temporary file
 GRAM_ROWS = 1 << 17  # rows in a block of `gram`, so that adding up p x p matrices costs little
+DEVICE_ROWS = 1 << 25  # the same on a device, where sums of 2^27 rows are exact
 
 
 class Interpolation:
@@ -51,8 +53,12 @@ class Interpolation:
         self.dtype = weights.dtype
 
     @classmethod
-    def empty(cls, n, p, s, dtype):
-        """Return a Z to be filled block by block."""
+    def empty(cls, n, p, s, like):
+        """Return a Z to be filled block by block, of the dtype and on the device of an array."""
+        if on_device(like):
+            make = door(like).empty
+            return cls(make((n, s), like, "int32"), make((n, s), like), p)
+        dtype = like.dtype
         number = np.dtype(np.uint16 if p <= 1 << 16 else np.int32)
         if n * s * (number.itemsize + dtype.itemsize) <= IN_MEMORY:
             return cls(np.empty((n, s), number), np.empty((n, s), dtype), p)
@@ -69,22 +75,18 @@ class Interpolation:
         return read(self.indices, part), read(self.weights, part)
 
     def __getitem__(self, part):
-        """Return rows of Z as a csr_array."""
+        """Return rows of Z as a sparse matrix."""
         indices, weights = self.block(part)
-        return as_csr(indices, weights, self.shape[1])
-
-
-def as_csr(indices, weights, p):
-    """Return the csr_array (b, p) of s numbers and weights a row."""
-    b, s = indices.shape
-    start = np.arange(b + 1, dtype=np.int32) * np.int32(s)
-    return sparse.csr_array((weights.ravel(), indices.astype(np.int32).ravel(), start), (b, p))
+        return door(weights).row_matrix(indices, weights, self.shape[1])
 
 
 def choose_anchors(sample, p, rng):
     """Return at most p distinct anchors: the centres of a few steps of k-means from random rows."""
     p = min(p, len(sample))
     first = rng.choice(len(sample), p, replace=False)
+    if on_device(sample):
+        centres = door(sample).moved_means(sample, take_rows(sample, first), LLOYD)
+        return door(sample).asarray(np.unique(to_host(centres), axis=0), sample)
     model = KMeans(p, init=sample[first], n_init=1, max_iter=LLOYD, algorithm="lloyd")
     with warnings.catch_warnings():  # fewer distinct points than p give fewer anchors
         warnings.simplefilter("ignore")
@@ -94,9 +96,10 @@ def choose_anchors(sample, p, rng):
 
 def check_finite(X, rows):
     """Refuse NaN and infinity in a block of rows with these numbers (a list or a range)."""
-    if np.isfinite(X.sum(dtype=np.float64)):
+    xp = namespace(X)
+    if xp.isfinite(xp.sum(X, dtype=xp.float64)):
         return
-    bad = np.argwhere(~np.isfinite(X))
+    bad = np.argwhere(~np.isfinite(to_host(X)))
     if len(bad):
         i, column = bad[0].tolist()
         raise ValueError(
@@ -110,11 +113,14 @@ def weights_of(squared, sigma):
 
     sigma None is local: the width of a row is the distance of its farthest anchor.
     """
-    scale = squared[:, -1:] if sigma is None else squared.dtype.type(sigma) ** 2
+    xp = namespace(squared)
     exponent = squared - squared[:, :1]
-    exponent = np.divide(exponent, scale, out=np.zeros_like(exponent), where=exponent > 0)
-    z = np.exp(-0.5 * exponent)
-    return z / z.sum(axis=1, keepdims=True)
+    one, zero = xp.ones_like(exponent), xp.zeros_like(exponent)
+    scale = squared[:, -1:] if sigma is None else (sigma * one) ** 2
+    some = exponent > 0
+    exponent = xp.where(some, exponent / xp.where(some, scale, one), zero)
+    z = xp.exp(-0.5 * exponent)
+    return z / xp.sum(z, axis=1, keepdims=True)
 
 
 class AnchorAffinity:
@@ -124,7 +130,7 @@ class AnchorAffinity:
 
     def __init__(self, X, *, n_anchors, n_nearest, sigma, rng):
         n, d = X.shape
-        dtype = np.result_type(X.dtype, np.float32)
+        dtype = X.dtype if on_device(X) else np.result_type(X.dtype, np.float32)
         self.sample = content_sample(X, max(SAMPLE * n_anchors, LEAST), rng)
         sample = take_rows(X, self.sample, dtype)
         check_finite(sample, self.sample)
@@ -135,9 +141,9 @@ class AnchorAffinity:
         with one_thread():
             self.plan = plan_anchors(self.anchors, self.s, sample=sample)
             near = nearest_anchors(sample[::4], self.plan).squared_distances
-        r = float(np.sqrt(near[:, -1]).mean(dtype=np.float64))
-        self.sigma = None if sigma == "local" else resolve_sigma(sigma, r)
-        self.Z = Interpolation.empty(n, len(self.anchors), self.s, dtype)
+        farthest = door(near).cast(namespace(near).sqrt(near[:, -1]), "float64")
+        self.sigma = None if sigma == "local" else resolve_sigma(sigma, float(farthest.mean()))
+        self.Z = Interpolation.empty(n, len(self.anchors), self.s, sample)
 
         def assign(part):
             block = read_block(X, part, dtype)
@@ -146,7 +152,8 @@ class AnchorAffinity:
             write_block(self.Z.indices, part, indices)
             write_block(self.Z.weights, part, weights)
 
-        for _ in run_blocks(assign, row_blocks(n, d), label="anchors", total=n):
+        width = len(self.anchors) // 4 if on_device(X) else d  # a device holds a whole product
+        for _ in over_rows(assign, sample, n, width, label="anchors", total=n):
             pass
         self.W = AnchoredMatrix.of(self.Z)
 
@@ -157,9 +164,10 @@ class AnchorAffinity:
 
     def rows(self, X_new):
         """Return z(x) of new points as P, csr_array (q, p)."""
-        indices, weights = self.interpolate(np.ascontiguousarray(X_new))
-        Z = as_csr(indices, weights, len(self.anchors))
-        return Rows(Z, np.ones(Z.shape[0], dtype=Z.dtype))
+        X_new = X_new if on_device(X_new) else np.ascontiguousarray(X_new)
+        indices, weights = self.interpolate(X_new)
+        Z = door(weights).row_matrix(indices, weights, len(self.anchors))
+        return Rows(Z, namespace(weights).ones_like(weights[:, 0]))
 
 
 def gram(Z, inverse_degrees=None):
@@ -177,9 +185,12 @@ def gram(Z, inverse_degrees=None):
 
     def add(part):
         indices, weights = Z.block(part)
+        if on_device(weights) and inverse_degrees is None:
+            return tuple(map(to_host, door(weights).pair_sums(indices, weights, p)))
         left = weights = weights.astype(np.float64)  # float32 would give no Gram matrix
         if inverse_degrees is not None:
-            left = weights * inverse_degrees(as_csr(indices, weights, p))[:, None]
+            rows = door(weights).row_matrix(indices, weights, p)
+            left = weights * inverse_degrees(rows)[:, None]
         mass = np.bincount(indices.ravel(), weights=weights.ravel(), minlength=p)
         place = indices.astype(np.int64)
         half = np.bincount(
@@ -189,7 +200,7 @@ def gram(Z, inverse_degrees=None):
         )
         return half.reshape(p, p), mass
 
-    rows = max(GRAM_ROWS, p * p // 8)
+    rows = max(DEVICE_ROWS if on_device(Z.weights) else GRAM_ROWS, p * p // 8)
     parts = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
     half, mass = np.zeros((p, p)), np.zeros(p)
     for more, more_mass in run_blocks(add, parts):

@@ -19,23 +19,26 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from linkwise.arrays import door, is_sparse, namespace
+
 
 def degrees(W):
     """Return d of Eq. (1), (n,)."""
-    return np.asarray(abs(W).sum(axis=1)).ravel().astype(W.dtype, copy=False)
+    return door(W).row_sums(W)
 
 
 def inverse_root(d):
     """Return d^-1/2, and 0 where d is 0."""
-    return np.divide(1, np.sqrt(d), out=np.zeros_like(d), where=d > 0)
+    xp = namespace(d)
+    some = d > 0
+    return xp.where(some, 1 / xp.sqrt(xp.where(some, d, xp.ones_like(d))), xp.zeros_like(d))
 
 
 def normalise(W, d=None):
     """Return S of Eq. (2), dense or csr_array as W is."""
     root = inverse_root(degrees(W) if d is None else d)
-    if sparse.issparse(W):
-        scale = sparse.diags_array(root)
-        return (scale @ W @ scale).tocsr()
+    if is_sparse(W):
+        return door(W).scaled(W, root)
     return root[:, None] * W * root
 
 
@@ -61,6 +64,19 @@ def _double_cover(W):
     positive, negative = W > 0, W < 0
     cover = sparse.block_array([[positive, negative], [negative, positive]], format="csr")
     return connected_components(cover, directed=False)[1].reshape(2, -1)
+
+
+def component_vectors(W, d, most):
+    """Return what `balanced_components` does for weights >= 0, as (n, at most ``most``) and c."""
+    xp, tools = namespace(d), door(d)
+    label = tools.components(W)
+    volume = tools.label_totals(d, label)
+    largest = xp.argsort(volume, descending=True, stable=True)
+    parts = int(xp.sum(tools.cast(volume > 0, "int64")))
+    own = largest[: min(parts, most)]
+    member = (label[:, None] == own[None, :]) & (d > 0)[:, None]
+    share = xp.sqrt(tools.cast(d, "float64")[:, None] / volume[own])
+    return tools.cast(xp.where(member, share, xp.zeros_like(share)), d), parts
 
 
 def balanced_components(W, d=None):

@@ -11,7 +11,8 @@ each group is one product.
 
 Guarantees
 * L is the smallest of p/8, p/4, p/2 that finds at least ``RECALL`` of the s nearest anchors of a
-  sample of rows. If none does, or if p < 256, every anchor is compared and the result is exact.
+  sample of rows. If none does, or if p < 256, or on a device, every anchor is compared and the
+  result is exact.
   ``plan.recall`` is the recall on the sample (1 if exact).
 * Anchors are sorted by distance. Squared distances are not negative and have the dtype of the
   rows. Where (1) has lost three digits of single precision (six of double), the distance is
@@ -28,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.cluster import KMeans
 
+from linkwise.arrays import door, namespace, on_device
 from linkwise.graph.packed import factor_points, factor_queries, smallest
 
 RECALL = 0.995  # share of the nearest anchors to find; the rest does not change the graph much
@@ -94,6 +96,8 @@ def nearest_anchors(X, plan):
     -------
     NearestAnchors, both arrays (b, s)
     """
+    if on_device(X):
+        return NearestAnchors(*door(X).nearest_centres(X, plan.anchors, plan.s))
     count, L = plan.candidates.shape
     anchors = plan.anchors.astype(X.dtype, copy=False)
     centres = plan.centres.astype(X.dtype, copy=False)
@@ -118,8 +122,8 @@ def nearest_anchors(X, plan):
 
 def exact_plan(anchors, s):
     """Return the plan that compares every anchor."""
-    everyone = np.arange(len(anchors), dtype=np.int32)[None]
-    return AnchorPlan(anchors, anchors.mean(axis=0, keepdims=True), everyone, s, 1.0)
+    everyone = door(anchors).asarray(np.arange(len(anchors), dtype=np.int32)[None], anchors)
+    return AnchorPlan(anchors, namespace(anchors).mean(anchors, axis=0)[None], everyone, s, 1.0)
 
 
 def plan_anchors(anchors, s, *, sample=None, seed=0):
@@ -137,7 +141,7 @@ def plan_anchors(anchors, s, *, sample=None, seed=0):
     p = len(anchors)
     s = min(s, p)
     exact = exact_plan(anchors, s)
-    if p < FEW:
+    if p < FEW or on_device(anchors):
         return exact
     wanted = RECALL if sample is not None else 1 - (1 - RECALL) / 5
     rows = anchors if sample is None else sample[:: -(-len(sample) // SAMPLE)]

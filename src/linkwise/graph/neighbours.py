@@ -24,6 +24,9 @@ recall beforehand; if that is too low (noise in many dimensions has no cells) an
 large, the exact search is used instead. Both work block by block, so that an interrupt takes effect
 within about a second.
 
+On a device both searches compare all points (`arrays.nearest_tensors`), the approximate one with a
+third of the operations.
+
 Cosine distances, 1 - cos, are half the squared Euclidean distances of the points divided by their
 lengths. A point of length 0 has distance 1 from every other.
 """
@@ -35,6 +38,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
+from linkwise.arrays import door, namespace, on_device
 from linkwise.blocks import run_blocks
 from linkwise.graph.approximate import build_index, search_index
 from linkwise.graph.cells import blocks_of, squared_norms
@@ -54,6 +58,7 @@ TINY = 1e-30  # squares below this underflow in single precision
 BLOCK_COST = 2e10  # multiplications in one compiled call: about a second, the delay of an interrupt
 EXACT_COST = 3e9  # n q d; measured: up to here the exact search is about as fast
 FALLBACK_COST = 2e12  # n q d up to which the exact search replaces one of too low recall: minutes
+DEVICE_COST = 2e14  # n q d up to which a device searches exactly by itself: seconds
 LEAST_RECALL = 0.9  # an approximate search below this counts as failed
 FEW_POINTS = 8192  # up to which very many queries are searched as among anchors
 EXACT_POINTS = 2048  # up to which building an index does not pay
@@ -73,7 +78,7 @@ def centre_of(X):
     """
     if sparse.issparse(X):
         return 0
-    return np.median(X[:: max(1, len(X) // 1000)], axis=0).astype(X.dtype)
+    return door(X).cast(door(X).median(X[:: max(1, len(X) // 1000)]), X)
 
 
 def _exact_distances(Q, X, rows, columns, block=1 << 16):
@@ -99,7 +104,9 @@ def _search_again(Q, X, rows, indices, distances, block=256):
 def _tie_breaker(X):
     """Return one number per point that depends on its coordinates alone."""
     direction = np.random.default_rng(0).standard_normal(X.shape[1])
-    return np.asarray(X @ direction).ravel()
+    if sparse.issparse(X):
+        return np.asarray(X @ direction).ravel()
+    return door(X).cast(X, "float64") @ door(X).asarray(direction, X)
 
 
 def _compiled_search(X, Q, k, tree, progress):
@@ -163,7 +170,41 @@ def _product_search(X, Q, k, wanted, progress):
     return distances, indices
 
 
+def _ordered(X, k, own, distances, indices):
+    """Return the k nearest of the points found, in order of distance and of the tie-breaker."""
+    xp, tools = namespace(distances), door(distances)
+    n = X.shape[0]
+    if own:
+        rows = tools.asarray(np.arange(n), indices)
+        far = xp.full_like(distances, np.inf)
+        distances = xp.where(indices == rows[:, None], far, distances)
+    # in float32, rounding errors do not break ties
+    finite = xp.where(xp.isfinite(distances), distances, xp.zeros_like(distances))
+    most = float(xp.max(finite)) if len(finite) else 0.0
+    coarse = tools.cast(distances / max(most, 1e-300), "float32")
+    order = tools.lexsort_rows(coarse, _tie_breaker(X)[indices])[:, :k]
+    indices = xp.take_along_axis(indices, order, axis=1)
+    distances = xp.take_along_axis(distances, order, axis=1)
+    return Neighbours(indices, tools.cast(distances, X), None, 1.0)
+
+
+def _on_device(X, k, queries, progress, *, exact):
+    """Return the neighbours on a device, and the recall measured on a sample."""
+    own = queries is None
+    wanted = min(X.shape[0], k + own + MARGIN)
+    near = door(X).nearest(
+        X, X if own else queries, k + own, wanted,
+        centre=centre_of(X), exact=exact, progress=progress,
+    )  # fmt: skip
+    found = _ordered(X, k, own, *near)
+    if exact or not own:
+        return found
+    return found._replace(recall=neighbour_recall(X, found))
+
+
 def _exact(X, k, queries, progress):
+    if on_device(X):
+        return _on_device(X, k, queries, progress, exact=True)
     n, d = X.shape
     own = queries is None
     dense = not sparse.issparse(X)
@@ -187,16 +228,7 @@ def _exact(X, k, queries, progress):
     if dense and not tree:
         lost = np.flatnonzero(distances[:, -1] ** 2 <= LOST * scale.max(axis=1))
         _search_again(Q, X, lost, indices, distances)
-    if own:
-        distances[indices == np.arange(n)[:, None]] = np.inf
-
-    # in float32, rounding errors do not break ties
-    finite = distances[np.isfinite(distances)]
-    coarse = (distances / max(finite.max(initial=0), 1e-300)).astype(np.float32)
-    order = np.lexsort((_tie_breaker(X)[indices], coarse), axis=1)[:, :k]
-    indices = np.take_along_axis(indices, order, axis=1)
-    distances = np.take_along_axis(distances, order, axis=1)
-    return Neighbours(indices, distances.astype(X.dtype), None, 1.0)
+    return _ordered(X, k, own, distances, indices)
 
 
 def _among_few(X, k, queries, seed, progress):
@@ -221,6 +253,8 @@ def _cost(X, q):
 
 
 def _approximate(X, k, queries, seed, progress):
+    if on_device(X):
+        return _on_device(X, k, queries, progress, exact=False)
     q = X.shape[0] if queries is None else queries.shape[0]
     if queries is not None and X.shape[0] <= FEW_POINTS and not sparse.issparse(X):
         return _among_few(X, k, queries, seed, progress)
@@ -238,6 +272,14 @@ def _unit_rows(X):
     One more column holds 1 for rows of length 0 and 0 for others: their squared distance to every
     unit row is then 2, which is cosine distance 1.
     """
+    if on_device(X):
+        xp = namespace(X)
+        largest = xp.max(xp.abs(X), axis=1)
+        scaled = X / xp.where(largest > 0, largest, xp.ones_like(largest))[:, None]
+        length = xp.sqrt(door(X).squared_norms(scaled))
+        empty = length == 0
+        unit = scaled / xp.where(empty, xp.ones_like(length), length)[:, None]
+        return xp.concat([unit, door(X).cast(empty, X)[:, None]], axis=1), empty
     largest = abs(X).max(axis=1)
     largest = largest.toarray().ravel() if sparse.issparse(X) else largest
     inverse = sparse.diags_array(1 / np.where(largest > 0, largest, 1))
@@ -265,6 +307,8 @@ def _by_cosine(X, k, queries, find):
 def _cheap(X, q):
     """Return whether the exact search of q rows is about as fast as the approximate one."""
     n, d = X.shape
+    if on_device(X):
+        return _cost(X, q) <= DEVICE_COST
     few_dimensions = d <= 3 and not sparse.issparse(X)
     return n <= EXACT_POINTS or few_dimensions or _cost(X, q) <= EXACT_COST
 
@@ -327,10 +371,11 @@ def neighbour_recall(X, neighbours, *, sample=256, seed=0, metric="euclidean"):
     """
     n, k = neighbours.indices.shape
     rows = np.random.default_rng(seed).choice(n, min(sample, n), replace=False)
+    rows = door(X).asarray(rows, X)
     exact = nearest_neighbours(
         X, min(k + 1, n), queries=X[rows], metric=metric, search="exact"
     )  # the row itself, or one equal to it, is the first
-    last = exact.distances[:, k].astype(np.float64)
-    tolerance = 1e-5 if X.dtype == np.float32 else 1e-9
+    last = door(X).cast(exact.distances[:, k], "float64")
+    tolerance = 1e-5 if "float32" in str(X.dtype) else 1e-9
     found = neighbours.distances[rows] <= (last * (1 + tolerance))[:, None]
-    return float(found.mean())
+    return float(door(X).cast(found, "float64").mean())

@@ -15,8 +15,8 @@ import re
 from numbers import Real
 
 import numpy as np
-from scipy import sparse
 
+from linkwise.arrays import door, namespace
 from linkwise.graph.neighbours import nearest_neighbours
 
 LOCAL_NEIGHBOUR = 7  # as in [1]
@@ -49,8 +49,8 @@ def resolve_sigma(sigma, r):
 
 def gaussian(distances, sigma):
     """Return the weights of Eq. (1), in the dtype of the distances."""
-    scaled = distances / distances.dtype.type(sigma)
-    return np.exp(-0.5 * scaled * scaled)
+    scaled = distances / sigma
+    return namespace(distances).exp(-0.5 * scaled * scaled)
 
 
 def local_scales(distances):
@@ -60,14 +60,15 @@ def local_scales(distances):
     It gets the smallest positive scale of the data instead.
     """
     s = distances[:, min(LOCAL_NEIGHBOUR, distances.shape[1]) - 1]
+    xp = namespace(s)
     positive = s[s > 0]
-    floor = positive.min() if len(positive) else s.dtype.type(1)
-    return np.maximum(s, floor)
+    floor = xp.min(positive) if len(positive) else xp.ones_like(s)
+    return xp.where(s < floor, floor, s)
 
 
 def local_scaling(distances, s_row, s_column):
     """Return the weights of Eq. (2); the two scales broadcast against the distances."""
-    return np.exp(-(distances / s_row) * (distances / s_column))
+    return namespace(distances).exp(-(distances / s_row) * (distances / s_column))
 
 
 def median_scale(X):
@@ -83,13 +84,8 @@ def median_scale(X):
 
 
 def symmetrise(indices, weights):
-    """Return the csr_array with an edge wherever one end lists the other.
+    """Return the sparse matrix with an edge wherever one end lists the other.
 
     Distance 0 gives weight 1, an edge like any other; only weights that underflow are lost.
     """
-    n, k = indices.shape
-    rows = np.repeat(np.arange(n, dtype=indices.dtype), k)
-    W = sparse.csr_array((weights.ravel(), (rows, indices.ravel())), shape=(n, n))
-    W = W.maximum(W.T).tocsr()
-    W.sort_indices()
-    return W
+    return door(weights).symmetric_maximum(indices, weights)

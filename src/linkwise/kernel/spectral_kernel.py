@@ -34,13 +34,14 @@ pairs, O(m^2) memory beside F; K is never formed. Equation numbers are the paper
 
 import numpy as np
 
-from linkwise.blocks.executors import run_blocks
-from linkwise.blocks.rows import read_block, row_blocks, take_rows
+from linkwise.arrays import door, namespace, on_device, to_host
+from linkwise.blocks.rows import over_rows, read_block, take_rows
 from linkwise.linalg.monotone import gram_root, monotone_least_squares
 
 # constraints that the prior counts for: of 5, 10, 20 and 40 on nine data sets, 5 and 10 lost
 # nothing with many constraints, and 10 lost least with few
 PRIOR = 10
+FEW_PAIRS = 2000  # rows of pairs that LAPACK reduces at once
 
 
 def diagonal_terms(F):
@@ -55,13 +56,34 @@ def diagonal_terms(F):
     n, m = F.shape
 
     def products(part):
-        Y = np.ones((part.stop - part.start, m + 1))
-        Y[:, :m] = read_block(F, part)
+        rows = read_block(F, part)
+        Y = door(rows).empty((len(rows), m + 1), rows, "float64")
+        Y[:, :m] = rows
         Y[:, :m] *= Y[:, :m]
         Y[:, :m] *= n
-        return Y.T @ Y
+        Y[:, m] = 1
+        return to_host(Y.T @ Y)
 
-    return gram_root(sum(run_blocks(products, row_blocks(n, m, 8))))
+    blocks = over_rows(products, F, n, 2 * m)  # twice as wide as single precision
+    return gram_root(sum(product for _, product in blocks))
+
+
+def pair_terms(F, i, j, weight, target, m):
+    """Return the terms of the pairs as rows c y_ij of Eq. (14) and their targets c t_ij.
+
+    On a device, many pairs are reduced to m + 1 rows like the diagonal terms.
+    """
+    n, tools = F.shape[0], door(F)
+    few = not on_device(F) or len(i) <= FEW_PAIRS
+    left, right = (take_rows(F, end, "float64") for end in (i, j))
+    if few:
+        products = n * to_host(left) * to_host(right)
+        return weight[:, None] * products[:, :m], weight * target
+    c = tools.asarray(weight, F, "float64")[:, None]
+    t = tools.asarray(target, F, "float64")[:, None]
+    Y = c * namespace(F).concat([(n * left * right)[:, :m], t], axis=1)
+    root = gram_root(to_host(Y.T @ Y))
+    return root[:, :m], root[:, m]
 
 
 def fit_spectrum(
@@ -92,10 +114,10 @@ def fit_spectrum(
     total = np.sum(weight**2)
     prior = n_clusters is not None
     c_ii = np.sqrt(total / n) if diagonal == "balanced" and (total > 0 or prior) else 1 / most
-    terms = c_ii * (diagonal_terms(F) if terms is None else terms)
-    products = (n * take_rows(F, i, np.float64) * take_rows(F, j, np.float64))[:, :m]
-    rows = np.concatenate([terms[:, :m], weight[:, None] * products])  # c y_ij, Eq. (14)
-    target = np.concatenate([terms[:, -1], weight * (sign > 0)])  # c t_ij
+    terms = c_ii * (diagonal_terms(F) if terms is None else to_host(terms))
+    rows, target = pair_terms(F, i, j, weight, sign > 0, m)
+    rows = np.concatenate([terms[:, :m], rows])
+    target = np.concatenate([terms[:, -1], target])
     if prior:  # Eq. (A)
         c = np.sqrt(PRIOR / most**2 + max(0.0, np.sum(sign * weight**2)))
         rows = np.concatenate([rows, c * np.eye(m)])

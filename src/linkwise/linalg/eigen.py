@@ -11,6 +11,9 @@ known in advance (``top``) are passed in: the iteration runs on S - 3 U U^T, whe
 are -2 instead of 1, below the rest of the spectrum. Other repeated, or nearly repeated, eigenvalues
 are found by probing: as long as a few steps on S without all found vectors show a larger
 eigenvalue than the smallest one found, that vector is added and the search continues.
+
+On a device, products with many vectors at a time cost little more than those with one: large
+matrices are solved by ``subspace``, and small ones by LAPACK on the CPU.
 """
 
 from typing import NamedTuple
@@ -19,7 +22,10 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.progress import Progress
+from linkwise.exceptions import ConvergenceWarning, warn
+from linkwise.linalg.subspace import EXTRA, RESIDUAL, ROUNDS, filtered_subspace
 
 DENSE_LIMIT = 800  # rows; measured: LAPACK is as fast as ARPACK up to here, and misses nothing
 LAPACK_LIMIT = 5000  # rows up to which LAPACK replaces an ARPACK run that does not converge
@@ -37,9 +43,10 @@ class Eigenpairs(NamedTuple):
 
 def fix_signs(V):
     """Return V with the entry of largest magnitude of every column made positive."""
-    largest = np.argmax(np.abs(V), axis=0)
-    sign = np.where(V[largest, np.arange(V.shape[1])] < 0, -1, 1).astype(V.dtype)
-    return V * sign
+    xp = namespace(V)
+    largest = xp.argmax(xp.abs(V), axis=0)
+    entry = xp.take_along_axis(V, largest[None, :], axis=0)
+    return V * xp.where(entry < 0, -xp.ones_like(entry), xp.ones_like(entry))
 
 
 def _deflated(S, U):
@@ -138,6 +145,36 @@ def _missed(S, U, found, rng, steps):
     return _lanczos(S, known, 1, rng)[0]
 
 
+def _blockwise(S, U, m, rng, tol=None):
+    """Return the m largest eigenpairs of S on a device, without the vectors U of eigenvalue 1."""
+    n = S.shape[0]
+    accuracy = RESIDUAL[str(S.dtype).rpartition(".")[2]] if tol is None else tol**0.5
+    start = door(S).standard_normal(rng, (n, min(n, m + EXTRA)), U)
+    with Progress("eigenvectors") as progress:
+        values, vectors, good = filtered_subspace(
+            S, U, start, m, accuracy=accuracy, progress=progress.advance
+        )
+    if not good:
+        warn(
+            f"the eigenvectors did not reach a residual of {accuracy:g} in {ROUNDS} rounds",
+            ConvergenceWarning,
+        )
+    return values, vectors
+
+
+def _on_device(S, m, U, rng, tol):
+    """Return the Eigenpairs of S on its device."""
+    tools, xp, n, c = door(S), namespace(S), S.shape[0], U.shape[1]
+    if n <= DENSE_LIMIT or m > n // 4:
+        found = largest_eigenpairs(to_host(S), m, top=to_host(U), rng=rng, tol=tol)
+        return Eigenpairs(*(tools.asarray(np.ascontiguousarray(A), S) for A in found))
+    values, vectors = np.ones(c), U
+    if m > c:
+        more, found = _blockwise(S, U, m - c, rng, tol)
+        values, vectors = np.append(values, more), xp.concat([U, found], axis=1)
+    return Eigenpairs(tools.asarray(values, S, S.dtype), fix_signs(vectors))
+
+
 def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
     """Return the m largest eigenpairs of a symmetric matrix.
 
@@ -156,6 +193,9 @@ def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
     Eigenpairs, signs fixed so that the largest entry of each vector is positive
     """
     n = S.shape[0]
+    if on_device(S):
+        U = door(S).empty((n, 0), S) if top is None else top[:, :m]
+        return _on_device(S, m, U, rng, tol)
     U = sparse.csc_array((n, 0), dtype=S.dtype) if top is None else top
     U = U[:, :m]
     c = U.shape[1]

@@ -14,13 +14,20 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
+from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.executors import run_blocks
-from linkwise.blocks.rows import content_sample, read_block, row_blocks, take_rows, write_block
+from linkwise.blocks.rows import (
+    content_sample,
+    over_rows,
+    read_block,
+    take_rows,
+    write_block,
+)
 from linkwise.exceptions import ConvergenceWarning, warn
+from linkwise.partition.batched_starts import best_of_batch, settle, with_ones
 
 SAMPLE = 3_000  # rows for the starts, at least: bounds their time, whatever the number of rows
 PER_CLUSTER = 200  # rows for the starts for each cluster: small clusters are in the sample too
@@ -52,7 +59,7 @@ def by_appearance(labels):
 
 def canonical_order(Z):
     """Return a permutation of the rows that depends on their coordinates alone."""
-    return np.lexsort(Z.T[::-1])
+    return door(Z).canonical_order(Z)
 
 
 def sample_size(k):
@@ -66,7 +73,13 @@ def start_rows(rows, k):
 
 
 def best_starts(samples, k, *, n_init, seed):
-    """Return for each sample the centres (k, m) of the best of ``n_init`` starts on it."""
+    """Return for each sample the centres (k, m) of the best of ``n_init`` starts on it.
+
+    They are found by scikit-learn, and on a device all starts of all samples at a time.
+    """
+    if on_device(samples[0]):
+        ordered = [Z[canonical_order(Z)] for Z in samples]
+        return best_of_batch(ordered, k, n_init=n_init, rng=np.random.default_rng(seed))
 
     def best(Z):
         model = KMeans(k, n_init=n_init, random_state=seed)
@@ -80,9 +93,9 @@ def best_starts(samples, k, *, n_init, seed):
 def assign(Z, centres):
     """Return the nearest centre of every row, and the squared distance to it less |z|^2."""
     D = Z @ (-2 * centres.T)
-    D += np.einsum("ij,ij->i", centres, centres)
-    labels = np.argmin(D, axis=1)
-    return labels, D[np.arange(len(D)), labels]
+    D += door(centres).squared_norms(centres)
+    labels = namespace(D).argmin(D, axis=1)
+    return labels, namespace(D).take_along_axis(D, labels[:, None], axis=1)[:, 0]
 
 
 def lloyd_step(Z, centres):
@@ -91,14 +104,10 @@ def lloyd_step(Z, centres):
 
     def sums(part):
         rows = read_block(Z, part)
-        labels = assign(rows, centres)[0]
-        members = sparse.csc_array(
-            (np.ones(len(rows), rows.dtype), labels, np.arange(len(rows) + 1)), (k, len(rows))
-        )
-        return members @ rows, np.bincount(labels, minlength=k)
+        return door(rows).label_sums(rows, assign(rows, centres)[0], k)
 
     total, count = np.zeros((k, m)), np.zeros(k)
-    for more_total, more_count in run_blocks(sums, row_blocks(Z.shape[0], max(m, k))):
+    for _, (more_total, more_count) in over_rows(sums, centres, Z.shape[0], max(m, k)):
         total, count = total + more_total, count + more_count
     means = np.divide(
         total, count[:, None], out=centres.astype(np.float64), where=count[:, None] > 0
@@ -108,7 +117,10 @@ def lloyd_step(Z, centres):
 
 def polish(Z, centres, steps):
     """Return centres after at most ``steps`` Lloyd steps."""
-    spread = np.sqrt(np.var(centres, axis=0).sum())
+    spread = np.sqrt(np.var(to_host(centres), axis=0).sum())
+    if on_device(centres):
+        rest = door(Z).asarray([(AT_REST * float(spread)) ** 2], Z, Z.dtype)
+        return settle(with_ones(Z)[None, None], centres[None, None], most=steps, rest=rest)[0, 0]
     for _ in range(steps):
         old = centres
         centres = lloyd_step(Z, old)
@@ -123,25 +135,27 @@ def label_rows(Z, centres, out):
     Returns the centres of non-empty clusters in that order, and the inertia.
     """
     n, k = Z.shape[0], len(centres)
-    parts = row_blocks(n, max(Z.shape[1], k))
-    rank = np.full(k, -1, dtype=out.dtype)
+    tools = door(centres)
+    rank = np.full(k, -1, dtype=np.int64)
     found, inertia = 0, 0.0
 
     def nearest(part):
         rows = read_block(Z, part)
         labels, less = assign(rows, centres)
-        return labels, less.sum(dtype=np.float64) + np.einsum("ij,ij->", rows, rows)
+        total = tools.cast(less, "float64").sum() + tools.squared_norms(rows).sum()
+        return labels, total
 
-    labels = run_blocks(nearest, parts, label="labels", total=n)
-    for part, (block, more) in zip(parts, labels, strict=True):
+    width = max(Z.shape[1], k)
+    for part, (block, more) in over_rows(nearest, centres, n, width, label="labels", total=n):
         inertia += float(more)
         if found < k:
-            new = by_appearance(block)[1]
+            new = tools.in_order_of_appearance(block, k)
             new = new[rank[new] < 0]
             rank[new] = found + np.arange(len(new))
             found += len(new)
-        write_block(out, part, rank[block])
-    return centres[np.argsort(rank, kind="stable")[k - found :]], inertia
+        write_block(out, part, tools.asarray(rank, block)[block])
+    order = np.argsort(rank, kind="stable")[k - found :]
+    return centres[tools.asarray(order, centres)], inertia
 
 
 def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
@@ -162,12 +176,12 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
         larger = content_sample(Z, LARGER * size, rng) if sample is None else sample(LARGER * size)
         larger = take_rows(Z, larger)
     else:
-        larger = np.asarray(Z)
+        larger = read_block(Z, slice(0, n))
     if start is None:
         seed = int(rng.integers(2**31 - 1))
         (start,) = best_starts([start_rows(larger, k)], k, n_init=n_init, seed=seed)
     centres = polish(larger, start, STEPS)
-    labels = np.empty(n, dtype=np.int64) if out is None else out
+    labels = door(centres).empty(n, centres, "int64") if out is None else out
     centres, inertia = label_rows(Z, centres, labels)
     if len(centres) < k:
         warn(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.arrays import caller_of, to_host
 from linkwise.blocks.rows import is_external
 from linkwise.constraints.ids import as_array
 from linkwise.saving.classes import (
@@ -29,6 +30,17 @@ class Parts:
         self.arrays = []  # held here, so that no address is used again
         self.number = {}  # of arrays, by their place in memory
         self.objects = {}  # numbers of objects, by `state_of`
+        self.copies = {}  # (array of another library, the same of NumPy), by id
+
+    def portable(self, value):
+        """Return an array of another library, or its dtype, as that of NumPy."""
+        if type(value).__module__ == "torch" and type(value).__name__ == "dtype":
+            return np.dtype(str(value).rpartition(".")[2])
+        if caller_of(value).library == "numpy":
+            return value
+        if id(value) not in self.copies:
+            self.copies[id(value)] = value, to_host(value)
+        return self.copies[id(value)][1]
 
     def add(self, rows):
         """Return the number of an array; two arrays in the same memory have the same number."""
@@ -60,6 +72,7 @@ def encode(value, where, parts):
     where : str, what to call it in an error
     parts : Parts, to which its arrays are added
     """
+    value = parts.portable(value)
     if type(value) in PLAIN or (type(value) is float and math.isfinite(value)):
         return value
     if type(value) is list:

@@ -1,0 +1,33 @@
+"""Arrays of several libraries: whose they are, and the operations that have no standard form.
+
+Dense arithmetic above this room uses the array namespace of its input (`namespace`). What the
+array API standard lacks (sparse matrices, top-k, random numbers, free memory) is behind one door:
+`door(X)` returns the module with these operations for X, which is `host` for NumPy and SciPy and
+`tensors` for torch.
+
+Arrays in the memory of the CPU are computed by NumPy, whichever library made them: `take` turns
+them into NumPy arrays without a copy. Arrays on another device are computed by torch. `Caller`
+turns results back into arrays of the caller.
+"""
+
+from linkwise.arrays.callers import (
+    Caller,
+    caller_of,
+    door,
+    is_sparse,
+    namespace,
+    on_device,
+    take,
+    to_host,
+)
+
+__all__ = [
+    "Caller",
+    "caller_of",
+    "door",
+    "is_sparse",
+    "namespace",
+    "on_device",
+    "take",
+    "to_host",
+]

@@ -1,0 +1,336 @@
+"""The operations that have no standard form, for tensors of torch on any device.
+
+Sums whose order could vary from run to run (atomic additions of floats) are avoided: results are
+reproducible on one device.
+"""
+
+import warnings
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from linkwise.arrays import host
+
+FIXED_POINT = 2.0**36  # sums of up to 2^27 numbers in [0, 1] as integers, exact in any order
+SPARE_MEMORY = 0.4  # of the free memory for one block: a block needs copies, others need the rest
+SMALL = 1 << 30  # bytes that need no look at what is free, which takes a third of a millisecond
+FEWEST_ROWS = 256  # of a block; memory that does not hold them is too small
+
+
+@cache
+def xp():
+    """Return the array namespace of torch."""
+    for package in ("sklearn.externals.array_api_compat", "array_api_compat"):  # 1.7 has the first
+        with suppress(ImportError):
+            return import_module(f"{package}.torch")
+    raise ImportError(
+        "tensors on a device need scikit-learn 1.7 or later, or the package array-api-compat; "
+        "install one of them, or pass X.cpu()"
+    )
+
+
+def adopt(X):
+    """Return an array on another device as a tensor that shares its memory."""
+    return torch.from_dlpack(X)
+
+
+def asarray(values, like, dtype=None):
+    """Return values as a tensor on the device of ``like``."""
+    if isinstance(values, np.ndarray) and not values.flags.writeable:
+        values = values.copy()  # torch warns of memory that it may not write to
+    return torch.as_tensor(values, dtype=_dtype(dtype), device=like.device)
+
+
+def _dtype(dtype):
+    return getattr(torch, dtype) if isinstance(dtype, str) else dtype
+
+
+def cast(A, dtype):
+    """Return A in the dtype of that name, or in that of another tensor."""
+    return A.to(_dtype(getattr(dtype, "dtype", dtype)))
+
+
+def empty(shape, like, dtype=None):
+    """Return a tensor that is not set, in the dtype of ``like`` unless another is named."""
+    return torch.empty(shape, dtype=_dtype(dtype) or like.dtype, device=like.device)
+
+
+def to_host(A):
+    """Return A as an array of NumPy or a sparse matrix of SciPy."""
+    if A.layout == torch.sparse_csr:
+        parts = (A.values(), A.col_indices(), A.crow_indices())
+        data, indices, starts = (part.cpu().numpy() for part in parts)
+        return sparse.csr_array((data, indices, starts), shape=tuple(A.shape))
+    return A.detach().cpu().numpy()
+
+
+def standard_normal(rng, shape, like):
+    """Return normal numbers drawn on the device, from a seed drawn by a NumPy Generator."""
+    generator = torch.Generator(device=like.device).manual_seed(int(rng.integers(2**62)))
+    return torch.randn(shape, generator=generator, dtype=like.dtype, device=like.device)
+
+
+def squared_norms(X):
+    """Return the squared length of every row."""
+    return torch.sum(X * X, dim=1)
+
+
+def canonical_order(Z):
+    """Return a permutation of the rows that depends on their coordinates alone."""
+    direction = np.random.default_rng(0).standard_normal(Z.shape[1])
+    along = Z.double() @ torch.as_tensor(direction, device=Z.device)
+    return torch.argsort(along, stable=True)
+
+
+def lexsort_rows(first, second):
+    """Return the order of the entries of each row by ``first``, and where it ties by ``second``."""
+    order = torch.argsort(second, dim=1, stable=True)
+    return torch.gather(order, 1, torch.argsort(torch.gather(first, 1, order), dim=1, stable=True))
+
+
+def median(A):
+    """Return the median of each column, or of a row of numbers."""
+    ordered = torch.sort(A, dim=0).values
+    return (ordered[(len(A) - 1) // 2] + ordered[len(A) // 2]) / 2
+
+
+def _csr(starts, columns, values, shape):
+    with warnings.catch_warnings():  # torch says that its sparse matrices are new and unchecked
+        warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
+        return torch.sparse_csr_tensor(starts, columns, values, shape, check_invariants=False)
+
+
+def row_matrix(indices, weights, p):
+    """Return the sparse matrix (b, p) of s numbers and weights a row."""
+    b, s = indices.shape
+    starts = torch.arange(0, b * s + 1, s, dtype=torch.int32, device=indices.device)
+    columns, place = torch.sort(indices, dim=1)
+    values = torch.gather(weights, 1, place)
+    return _csr(starts, columns.to(torch.int32).ravel(), values.ravel(), (b, p))
+
+
+def symmetric_maximum(indices, weights):
+    """Return the sparse matrix with the larger weight of (i, j) and (j, i), from k of each row."""
+    n, k = indices.shape
+    columns = indices.to(torch.int64).ravel()
+    rows = torch.arange(n, device=indices.device).repeat_interleave(k)
+    keys, order = torch.sort(torch.cat([rows * n + columns, columns * n + rows]))
+    values = torch.cat([weights.ravel()] * 2)[order]
+    # a pair that both ends list is there twice, side by side
+    twice = torch.zeros_like(keys, dtype=torch.bool)
+    twice[1:] = keys[1:] == keys[:-1]
+    larger = values.clone()
+    larger[:-1] = torch.where(twice[1:], torch.maximum(values[:-1], values[1:]), values[:-1])
+    kept = torch.nonzero(~twice).ravel()
+    keys, values = keys[kept], larger[kept]
+    starts = torch.searchsorted(keys, torch.arange(n + 1, device=keys.device) * n)
+    return _csr(starts.to(torch.int32), (keys % n).to(torch.int32), values, (n, n))
+
+
+def row_sums(W):
+    """Return the sum of the magnitudes of each row, (n,)."""
+    if W.layout != torch.sparse_csr:
+        return torch.sum(torch.abs(W), dim=1)
+    return torch.segment_reduce(torch.abs(W.values()), "sum", offsets=W.crow_indices().long())
+
+
+def _rows_of(W):
+    """Return the row number of every entry of a sparse matrix."""
+    starts = W.crow_indices().long()
+    rows = torch.arange(W.shape[0], device=W.device)
+    return rows.repeat_interleave(starts[1:] - starts[:-1], output_size=W.values().shape[0])
+
+
+def scaled(W, root):
+    """Return diag(root) W diag(root) of a sparse matrix."""
+    values = W.values() * root[_rows_of(W)] * root[W.col_indices().long()]
+    return _csr(W.crow_indices(), W.col_indices(), values, tuple(W.shape))
+
+
+def components(W):
+    """Return the number of the connected component of each point of a sparse graph.
+
+    Every point takes the smallest number among its neighbours' numbers, and then the number of the
+    point of that number, until nothing changes: about log n rounds.
+    """
+    n = W.shape[0]
+    edges = torch.nonzero(W.values()).ravel()
+    rows, columns = _rows_of(W)[edges], W.col_indices().long()[edges]
+    label = torch.arange(n, device=W.device)
+    while True:
+        least = label.scatter_reduce(0, rows, label[columns], "amin")
+        # the point of the old number learns the new one too, so that whole trees are joined
+        least = least.scatter_reduce(0, label, least, "amin")
+        least = least[least]
+        least = least[least]
+        if torch.equal(least, label):
+            return torch.unique(label, return_inverse=True)[1]
+        label = least
+
+
+def label_totals(values, labels):
+    """Return the sum of the values of each label, float64."""
+    ordered, place = torch.sort(labels, stable=True)
+    starts = torch.searchsorted(ordered, torch.arange(int(ordered[-1]) + 2, device=labels.device))
+    return torch.segment_reduce(values[place].double(), "sum", offsets=starts)
+
+
+def label_sums(rows, labels, k):
+    """Return the sum of the rows of each label, (k, m), and how many there are."""
+    members = (labels[:, None] == torch.arange(k, device=rows.device)).to(rows.dtype)
+    return members.T @ rows, torch.sum(members, dim=0, dtype=torch.float64)
+
+
+def nearest_centres(X, centres, s):
+    """Return the numbers (b, s) of the s nearest centres, nearest first, and squared distances."""
+    middle = torch.mean(centres, dim=0)
+    C = centres - middle
+    D = torch.addmm(squared_norms(C), X - middle, C.T, alpha=-2)
+    near = torch.empty((len(X), s), dtype=torch.int64, device=X.device)
+    for a in range(s):  # s are few: faster than torch.topk
+        near[:, a] = torch.argmin(D, dim=1)
+        D.scatter_(1, near[:, a : a + 1], torch.inf)
+    squared = torch.stack([squared_norms(X - centres[near[:, a]]) for a in range(s)], dim=1)
+    squared, order = torch.sort(squared, dim=1, stable=True)
+    return torch.gather(near, 1, order).to(torch.int32), squared
+
+
+def moved_means(X, centres, steps):
+    """Return the centres after some steps of k-means; a centre without rows stays."""
+    for _ in range(steps):
+        labels = nearest_centres(X, centres, 1)[0][:, 0].long()
+        total, count = label_sums(X, labels, len(centres))
+        count = count.to(X.dtype)[:, None]
+        centres = torch.where(count > 0, total / torch.clamp(count, min=1), centres)
+    return centres
+
+
+def in_order_of_appearance(labels, k):
+    """Return the different labels, as a NumPy array, by first appearance."""
+    n = len(labels)
+    first = torch.full((k,), n, device=labels.device)
+    rows = torch.arange(n, device=labels.device)
+    first = first.scatter_reduce(0, labels, rows, "amin").cpu().numpy()
+    return np.argsort(first, kind="stable")[: np.count_nonzero(first < n)]
+
+
+def pair_sums(indices, weights, p):
+    """Return half of Z^T Z (p, p), and Z^T 1, of rows with s numbers and weights in [0, 1]."""
+    s = indices.shape[1]
+    place, weights = indices.long(), weights.double()
+    total = torch.zeros(p * p, dtype=torch.int64, device=place.device)
+    mass = torch.zeros(p, dtype=torch.int64, device=place.device)
+    for a in range(s):
+        mass.index_add_(0, place[:, a], _fixed(weights[:, a]))
+        for b in range(s):
+            total.index_add_(
+                0, place[:, a] * p + place[:, b], _fixed(weights[:, a] * weights[:, b])
+            )
+    return total.reshape(p, p).double() / (2 * FIXED_POINT), mass.double() / FIXED_POINT
+
+
+def _fixed(values):
+    return torch.round(values * FIXED_POINT).to(torch.int64)
+
+
+def row_keys(X):
+    """Return one 64-bit number per row, equal for equal rows, and else different but by chance."""
+    bits = (X + 0.0).contiguous().view(torch.int32 if X.dtype == torch.float32 else torch.int64)
+    random = np.random.default_rng(0).integers(-(2**63), 2**63 - 1, bits.shape[1]) | 1
+    factors = torch.as_tensor(random, device=X.device)
+    mixed = (bits.long() + factors) * factors  # products and sums wrap around
+    mixed = (mixed ^ (mixed >> 29)) * factors
+    return torch.sum(mixed ^ (mixed >> 32), dim=1)
+
+
+def match_rows(X, queries):
+    """Return for every query the first row of X equal to it, -1 where there is none."""
+    keys, order = torch.sort(row_keys(X), stable=True)
+    place = torch.searchsorted(keys, row_keys(queries.to(X.dtype)))
+    found = order[torch.clamp(place, max=len(keys) - 1)]
+    same = torch.all(X[found] == queries.to(X.dtype), dim=1)
+    return torch.where(same, found, -1)
+
+
+def repeated(step, state):
+    """Return a function of a number of times that applies ``step`` to the state that often.
+
+    On a GPU the step is recorded once and replayed, which saves the time of its many small calls.
+    The result is overwritten by the next call.
+    """
+    if state.device.type != "cuda":
+        return host.repeated(step, state)
+    side = torch.cuda.Stream(state.device)
+    side.wait_stream(torch.cuda.current_stream(state.device))
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.stream(side):
+        step(state)  # so that nothing is set up while it is recorded
+        held = state.clone()
+        graph.capture_begin(capture_error_mode="thread_local")
+        held.copy_(step(held))
+        graph.capture_end()
+    torch.cuda.current_stream(state.device).wait_stream(side)
+
+    def advance(times):
+        for _ in range(times):
+            graph.replay()
+        return held
+
+    return advance
+
+
+def chebyshev_step(S, now, before, factor, shift):
+    """Return factor S now - shift now - before."""
+    return torch.addmm(before, S, now, beta=-1, alpha=factor).sub_(now, alpha=shift)
+
+
+def nearest(X, Q, k, wanted, *, centre, exact, progress=None):
+    """Return distances and numbers of the nearest points; see `nearest_tensors.search`."""
+    from linkwise.arrays.nearest_tensors import search
+
+    return search(X, Q, k, wanted, centre=centre, exact=exact, progress=progress)
+
+
+def free_memory(like):
+    """Return the bytes of free memory on the device of a tensor; None: that of the machine."""
+    if like.device.type != "cuda":
+        return None
+    held = torch.cuda.memory_reserved(like.device) - torch.cuda.memory_allocated(like.device)
+    return torch.cuda.mem_get_info(like.device)[0] + held
+
+
+def block_rows(like, bytes_a_row, most):
+    """Return the number of rows, at most ``most``, whose work fits in the memory of a device."""
+    if most * bytes_a_row <= SMALL:
+        return most
+    free = free_memory(like) or (1 << 30)
+    return int(min(most, max(FEWEST_ROWS, SPARE_MEMORY * free / max(bytes_a_row, 1))))
+
+
+def in_blocks(work, n, rows, *, instead):
+    """Call work(slice) over n rows; where memory runs out, with half as many rows at a time.
+
+    Parameters
+    ----------
+    work : function of a slice; it may be called again for the same rows
+    n, rows : int, number of rows in all and at a time
+    instead : str, what a user can do if even the smallest block does not fit
+    """
+    start = 0
+    while start < n:
+        part = slice(start, min(start + rows, n))
+        try:
+            work(part)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            if rows <= FEWEST_ROWS:
+                raise MemoryError(
+                    f"the device has too little memory for {rows} of {n} rows at a time: {instead}"
+                ) from None
+            rows = max(rows // 2, FEWEST_ROWS)
+            continue
+        start = part.stop

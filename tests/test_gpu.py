@@ -1,0 +1,130 @@
+"""What a GPU computes is what the CPU computes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
+
+import linkwise
+from linkwise import CCSKL, load, sample_pairs, save
+from linkwise.embedding import spectral_basis
+from linkwise.evaluate import adjusted_rand_index
+from linkwise.graph import build_affinity, nearest_neighbours
+
+torch = pytest.importorskip("torch", reason="needs torch")
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+]
+
+
+def cloud(n, d, dtype=np.float32, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, d)).astype(dtype)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X.astype(np.float32), y
+
+
+@pytest.mark.parametrize("three", [True, False])
+@pytest.mark.parametrize(("n", "d"), [(1000, 5), (3001, 60), (700, 300)])
+def test_kernels_equal_plain_torch(n, d, three, monkeypatch):
+    from linkwise.arrays import products
+
+    if products.kernels is None:
+        pytest.skip("needs triton")
+    X = torch.from_numpy(cloud(n, d)).cuda()
+    X /= torch.linalg.vector_norm(X, dim=1).max()
+    factor = products.factor_points(X, three=three)
+    left = products.factor_queries(X, factor)
+    columns = torch.randint(0, len(factor.columns), (n, 70), device="cuda")
+    minima = products.least_of_groups(left, factor)
+    distances = products.distances_to(X, X, columns, torch.float64)
+    single = products.distances_to(X, X, columns, torch.float32)
+    monkeypatch.setattr(products, "kernels", None)
+    assert_allclose(minima.cpu(), products.least_of_groups(left, factor).cpu(), atol=2e-6)
+    truth = products.distances_to(X, X, columns, torch.float64).cpu()
+    assert_allclose(distances.cpu(), truth, rtol=1e-12)
+    assert_allclose(single.cpu(), truth, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(5000, 3), (20_000, 40), (4000, 500), (60, 4)])
+def test_exact_neighbours_are_those_of_float64_on_the_cpu(n, d, dtype):
+    X = cloud(n, d, dtype)
+    ours = nearest_neighbours(torch.from_numpy(X).cuda(), 15, search="exact")
+    truth = nearest_neighbours(X.astype(np.float64), 15, search="exact")
+    assert_array_equal(ours.indices.cpu(), truth.indices)
+    assert_allclose(ours.distances.cpu(), truth.distances, rtol=1e-6)
+
+
+def test_groups_far_from_each_other_have_their_neighbours():
+    X = np.concatenate([1e-5 * cloud(900, 6), 1 + 1e-5 * cloud(900, 6, seed=1)]).astype(np.float64)
+    ours = nearest_neighbours(torch.from_numpy(X).cuda(), 8, search="exact")
+    assert_array_equal(ours.indices.cpu(), nearest_neighbours(X, 8, search="exact").indices)
+
+
+def test_eigenpairs_are_those_of_the_cpu(digits):
+    X, _ = digits
+    options = {"n_neighbors": 10, "sigma": "r"}
+    graph = build_affinity(X, "nearest_neighbors", **options)
+    basis = spectral_basis(graph.W, 12, np.random.default_rng(0))
+    graph = build_affinity(torch.from_numpy(X).cuda(), "nearest_neighbors", **options)
+    ours = spectral_basis(graph.W, 12, np.random.default_rng(0))
+    assert_allclose(ours.values.cpu(), basis.values, atol=1e-4)
+    cosines = np.linalg.svd(basis.vectors[:, :11].T @ ours.vectors.cpu().numpy())[1]
+    assert cosines.min() > 0.999
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("affinity", ["nearest_neighbors", "anchors"])
+def test_a_fit_is_that_of_the_cpu(digits, affinity, dtype, tmp_path):
+    X, y = digits
+    X = X.astype(dtype)
+    T = torch.from_numpy(X).cuda()
+    links = sample_pairs(y, 180, random_state=0)
+    truth = CCSKL(10, affinity=affinity, random_state=0).fit(X, constraints=links)
+    model = CCSKL(10, affinity=affinity, random_state=0).fit(T, constraints=links)
+    assert model.labels_.device == T.device
+    assert model.embedding_.device == T.device
+    assert model.embedding_.dtype == T.dtype
+    least = 0.9 if affinity == "anchors" else 0.99
+    assert adjusted_rand_index(truth.labels_, model.labels_.cpu().numpy()) >= least
+    assert torch.equal(model.predict(T), model.labels_)
+    again = CCSKL(10, affinity=affinity, random_state=0).fit(T, constraints=links)
+    assert torch.equal(again.labels_, model.labels_)
+    assert torch.equal(model.refit(links).labels_, again.labels_)
+
+    new = model.predict(T + 0.1).cpu().numpy()
+    save(model, tmp_path / "model.lwmodel")
+    loaded = load(tmp_path / "model.lwmodel")
+    assert isinstance(loaded.labels_, np.ndarray)
+    assert adjusted_rand_index(loaded.predict(X + dtype(0.1)), new) >= 0.99
+
+
+def test_points_on_another_device_than_in_fit_are_refused(digits):
+    T = torch.from_numpy(digits[0])
+    model = CCSKL(3, random_state=0).fit(T.cuda())
+    with pytest.raises(
+        ValueError, match=r"X is torch on cpu, and the model was fitted to torch on"
+    ):
+        model.predict(T)
+
+
+def test_arrays_of_cupy_come_back_as_such(digits):
+    cupy = pytest.importorskip("cupy")
+    X = cupy.asarray(digits[0])
+    model = CCSKL(10, random_state=0).fit(X)
+    assert isinstance(model.labels_, cupy.ndarray)
+    assert isinstance(model.predict(X + 0.1), cupy.ndarray)
+
+
+def test_too_little_memory_is_one_sentence():
+    X = torch.zeros((1 << 20, 4), device="cuda")
+    with (
+        linkwise.blocks.limits(memory="1 MB"),
+        pytest.raises(MemoryError, match="n_samples=1048576 needs about"),
+    ):
+        CCSKL(3).fit(X)
