@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("playwright.sync_api")
 
 from app_parts import InThread, blobs, settings
+from axe_parts import needs_axe, violations
 from browser_parts import needs_chromium, serving, watch
 from playwright import sync_api
 
@@ -442,6 +443,60 @@ def test_two_tabs_are_one(site):
     two.keyboard.press("d")
     answered(one, 2)
     answered(two, 2)
+
+
+def test_nine_tabs_share_one_stream_and_all_work(site):
+    tabs = [site.open() for _ in range(9)]  # a browser has six connections to a server
+    for number, tab in enumerate(tabs, 1):
+        tab.bring_to_front()
+        expect(tab.locator("#ask")).to_be_visible()
+        tab.keyboard.press("s" if number % 2 else "d")
+        answered(tab, number)
+    for tab in tabs:
+        answered(tab, 9)
+    tabs[0].close()  # it had the stream: another tab takes over
+    tabs[1].keyboard.press("Control+z")
+    for tab in tabs[1:]:
+        answered(tab, 8)
+
+
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(site, scheme):
+    page = site.open()
+    page.emulate_media(color_scheme=scheme)
+    expect(page.locator("#ask")).to_be_visible()
+    assert violations(page) == []
+    for tab in ("rows", "review", "history"):
+        page.locator(f"#tab-{tab}").click()
+        if tab == "rows":
+            page.locator("#rows input").first.check()  # the toolbar of selected rows appears
+        assert violations(page) == [], tab
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 430)], ids=["phone", "200 %"])
+def test_the_question_comes_before_the_map_on_a_small_screen(site, width, height):
+    page = site.open()
+    page.set_viewport_size({"width": width, "height": height})
+    expect(page.locator("#ask")).to_be_visible()
+    top = {name: page.locator(name).bounding_box()["y"] for name in ("#question", ".map", ".tabs")}
+    assert top["#question"] < top[".map"] < top[".tabs"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_answer_buttons_stay_in_place(browser, tmp_path):
+    texts = ["short", "another " * 80, "a", "of middle length " * 8, "b", "words " * 200]
+    rows = [f"r{i},{text}" for i, text in enumerate(texts)]
+    (tmp_path / "texts.csv").write_text("\n".join(["id,text", *rows]))
+    with served(browser, tmp_path / "texts.csv", text="text") as site:
+        page = site.open()
+        places = []
+        for number in range(1, 4):
+            expect(page.locator("#ask")).to_be_visible()
+            places.append(page.locator("#same").bounding_box())
+            page.keyboard.press("d")
+            answered(page, number)
+        assert places[1:] == places[:-1]
 
 
 def test_hostile_texts_and_names_are_inert(browser, tmp_path):

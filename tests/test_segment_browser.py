@@ -14,6 +14,7 @@ pytest.importorskip("PIL")
 pytest.importorskip("playwright.sync_api")
 
 from app_parts import KEY
+from axe_parts import needs_axe, violations
 from browser_parts import needs_chromium, serving, watch
 from PIL import Image
 from playwright import sync_api
@@ -152,6 +153,17 @@ def test_brushes_have_names_and_one_stroke_can_be_deleted(open_tab):
     assert pixels.shape == (80, 120, 4)
     assert pixels[:, :55, 3].mean() > 250
     assert pixels[:, 65:, 3].mean() < 5
+
+
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(open_tab, scheme):
+    tab = open_tab()
+    tab.page.emulate_media(color_scheme=scheme)
+    tab.shown(0)
+    tab.draw_halves()
+    tab.shown(2)
+    assert violations(tab.page) == []
 
 
 def test_only_parts_that_touch_a_stroke_is_a_setting(open_tab):

@@ -34,7 +34,7 @@ function pictureOf(row, letter) {
 }
 
 function picturesOf({ a, b }) {
-  return make("tr", { className: "pictures" }, make("th"), pictureOf(a, "A"), pictureOf(b, "B"));
+  return make("tr", { className: "pictures" }, make("td"), pictureOf(a, "A"), pictureOf(b, "B"));
 }
 
 function cellOf(words) {
@@ -58,7 +58,7 @@ function comparison(question) {
   const head = make(
     "tr",
     {},
-    make("th"),
+    make("td"),
     ...question.names.map((name, i) => headOf(name, "AB"[i])),
   );
   const rows = question.fields.map((field) =>

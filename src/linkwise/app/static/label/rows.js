@@ -26,7 +26,8 @@ function checkbox({ row, name }) {
 
 function headOf(names) {
   const titles = ["", store.view.ids ? "id" : "row", "cluster", ...names];
-  return make("tr", {}, ...titles.map((textContent) => make("th", { textContent })));
+  const cells = titles.map((textContent) => make(textContent ? "th" : "td", { textContent }));
+  return make("tr", {}, ...cells);
 }
 
 function rowOf(item) {

@@ -1,7 +1,7 @@
 // The connection to linkwise: views come in as server-sent events, commands go out. A command that
 // could not be sent is sent again, with the same id, once linkwise is back, so that it counts once.
 import { say } from "./notices.js";
-import { post, Unreachable } from "./requests.js";
+import { get, post, Unreachable } from "./requests.js";
 
 const RETRY = 1000; // milliseconds, as the server asks an open stream to wait
 
@@ -23,17 +23,51 @@ class Connection {
     this.listen();
   }
 
+  // A message of the stream: whether it is down, and a view as JSON or null.
+  hear({ down, data }) {
+    this.setDown(down);
+    if (!data) return;
+    this.onView(JSON.parse(data));
+    this.resend();
+  }
+
+  // A browser opens at most six connections to a server, and a stream takes one. So one tab has the
+  // stream and passes views on; when it closes, another tab takes over. Without locks, which
+  // browsers offer on this machine and with https only, every tab has a stream of its own.
   listen() {
-    const source = new EventSource("/api/events");
-    source.onmessage = (event) => {
-      this.setDown(false);
-      this.onView(JSON.parse(event.data));
-      this.resend();
+    if (!navigator.locks) {
+      this.stream((message) => this.hear(message));
+      return;
+    }
+    const channel = new BroadcastChannel("linkwise");
+    channel.onmessage = ({ data }) => this.hear(data);
+    const lead = () => {
+      this.stream((message) => {
+        channel.postMessage(message);
+        this.hear(message);
+      });
+      return new Promise(() => {}); // holds the lock as long as the tab is open
     };
-    source.onopen = () => this.setDown(false);
+    navigator.locks.request("linkwise stream", lead);
+    this.look();
+  }
+
+  // Get the first view; the tab with the stream has had it already.
+  async look() {
+    try {
+      this.onView(await get("/api/state"));
+    } catch (error) {
+      if (error instanceof Unreachable) this.setDown(true);
+    }
+  }
+
+  stream(tell) {
+    const source = new EventSource("/api/events");
+    source.onmessage = (event) => tell({ down: false, data: event.data });
+    source.onopen = () => tell({ down: false, data: null });
     source.onerror = () => {
-      this.setDown(true);
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.listen(), RETRY);
+      tell({ down: true, data: null });
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.stream(tell), RETRY);
     };
   }
 
