@@ -68,6 +68,13 @@ def queries(args):
     return 0
 
 
+def corrections(args):
+    """Measure what random right corrections by hand change."""
+    from benchmarks.corrections.run import run
+
+    return called(run, args)
+
+
 def papers(args):
     """Re-run the experiments of the four papers and judge their claims."""
     from benchmarks.papers.run import Options, run
@@ -143,6 +150,7 @@ COMMANDS = {
     quality: arguments.add_quality,
     papers: arguments.add_papers,
     queries: arguments.add_queries,
+    corrections: arguments.add_corrections,
     agreement: arguments.add_agreement,
     hard: arguments.add_hard,
     size: arguments.add_size,

@@ -70,6 +70,15 @@ def add_queries(add):
     add("--limit", type=whole(1), default=1800, metavar="S", help="seconds a run may take")
 
 
+def add_corrections(add):
+    """Add the options of the benchmark of corrections."""
+    add("--out", required=True, metavar="DIR", help="folder for the report")
+    add("--data", metavar="DIR", help=SETS)
+    add("--sets", nargs="+", metavar="NAME", help="run on these alone")
+    add("--count", type=whole(1), default=100, metavar="N", help="of each set; default 100")
+    add("--seed", type=whole(0, 2**32 - 1), default=0, metavar="N", help="default 0")
+
+
 def add_papers(add):
     """Add the options of the papers' experiments."""
     add("--out", required=True, metavar="DIR", help=KEPT)

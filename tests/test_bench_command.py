@@ -21,6 +21,7 @@ NAMES = (
     "quality",
     "papers",
     "queries",
+    "corrections",
     "agreement",
     "hard",
     "size",

@@ -108,8 +108,8 @@ _HOME = {
 }
 _ROOMS = (
     "arrays", "blocks", "choice", "class_models", "constraints", "datasets", "embedding",
-    "estimators", "evaluate", "exceptions", "graph", "journal", "kernel", "linalg", "partition",
-    "plot", "query", "saving", "segment",
+    "estimators", "evaluate", "exceptions", "graph", "journal", "kernel", "labelling", "linalg",
+    "partition", "plot", "query", "saving", "segment",
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022  (the order of use)
