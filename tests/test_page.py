@@ -445,6 +445,21 @@ def test_two_tabs_are_one(site):
     answered(two, 2)
 
 
+def test_all_rows_found_are_selected_and_listed(site):
+    page = site.open()
+    page.locator("#tab-rows").click()
+    page.locator("#find").fill("r1")
+    expect(page.locator("#page")).to_contain_text("of")
+    found = [row for row, text in enumerate(site.label_page.texts) if "r1" in text]
+    page.locator("#choose-found").click()
+    expect(page.locator("#selection-count")).to_have_text(f"{len(found)} rows selected")
+    page.locator("#rows input").first.uncheck()
+    expect(page.locator("#selection-count")).to_have_text(f"{len(found) - 1} rows selected")
+    page.locator("#list-chosen").click()
+    expect(page.locator("#rows tbody tr")).to_have_count(len(found) - 1)
+    expect(page.locator("#rows tbody input:checked")).to_have_count(len(found) - 1)
+
+
 def test_nine_tabs_share_one_stream_and_all_work(site):
     tabs = [site.open() for _ in range(9)]  # a browser has six connections to a server
     for number, tab in enumerate(tabs, 1):

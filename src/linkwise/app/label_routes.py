@@ -4,6 +4,7 @@
     GET   /api/events                the same as server-sent events, whenever something changes
     GET   /api/map, labels, links    float32 (n, 2), int32 (n,), int32 (m, 3): little-endian bytes
     GET   /api/rows?q=&cluster=&from=&count=    rows by a text in them, or ?rows=1,2,3
+    GET   /api/found?q=&cluster=     the numbers of all of these rows
     GET   /api/image/ROW             the image of a row
     GET   /api/export/WHAT.SUFFIX    links, labels or log
     POST  /api/answer, undo, redo, correct, count, mode     commands, JSON; answered with the state
@@ -76,6 +77,12 @@ def label_routes(page):
         names = page.items.names[:FIELDS]
         return JSONResponse({"rows": listed(page, found), "total": total, "names": names})
 
+    async def every(request):
+        cluster = number(request, "cluster", None, page.n)
+        text = request.query_params.get("q", "")[:500]
+        found, _ = await asyncio.to_thread(find, page, text, cluster, 0, page.n)
+        return JSONResponse({"rows": found})
+
     async def image(request):
         row = request.path_params["row"]
         if page.items.image is None or row >= page.n:
@@ -126,7 +133,8 @@ def label_routes(page):
 
     gets = {
         "state": state, "events": event_route(page, shown), "map": xy, "labels": labels,
-        "links": links, "rows": rows, "image/{row:int}": image, "export/{what}.{suffix}": export,
+        "links": links, "rows": rows, "found": every, "image/{row:int}": image,
+        "export/{what}.{suffix}": export,
     }  # fmt: skip
     posts = {
         "answer": answer, "undo": step_route(page.undo, shown),

@@ -8,6 +8,7 @@ import { store } from "./store.js";
 import { tabOpened } from "./tabs.js";
 
 const PAGE = 50; // rows
+const MOST = 200; // rows of a list that linkwise sends at once
 const TYPING = 200; // milliseconds without a key before a search begins
 
 let from = 0; // the first row listed, among those found
@@ -25,14 +26,21 @@ function checkbox({ row, name }) {
 }
 
 function headOf(names) {
-  const titles = ["", store.view.ids ? "id" : "row", "cluster", ...names];
+  const images = store.view.images ? ["image"] : [];
+  const titles = ["", store.view.ids ? "id" : "row", "cluster", ...images, ...names];
   const cells = titles.map((textContent) => make(textContent ? "th" : "td", { textContent }));
   return make("tr", {}, ...cells);
+}
+
+function thumbnailOf({ row, name }) {
+  const src = `/api/image/${row}`;
+  return make("img", { src, alt: `Image of ${name}`, className: "thumb", loading: "lazy" });
 }
 
 function rowOf(item) {
   const number = item.label === null ? "" : numberOf(item.label, "number small");
   const texts = item.cells.map((textContent) => make("bdi", { textContent }));
+  if (store.view.images) texts.unshift(thumbnailOf(item));
   const cells = [checkbox(item), make("bdi", { textContent: item.name }), number, ...texts];
   return make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
 }
@@ -74,6 +82,20 @@ export function listCluster(label) {
   listRows({ first: 0 });
 }
 
+async function chooseFound() {
+  const [q, cluster] = [$("find").value, $("find-cluster").value];
+  try {
+    const { rows } = await get(`/api/found?${new URLSearchParams({ q, cluster })}`);
+    selection.set(rows);
+  } catch (error) {
+    say(error.message, { error: true });
+  }
+}
+
+function listChosen() {
+  listRows({ only: [...selection.rows].slice(0, MOST) });
+}
+
 function searchSoon() {
   clearTimeout(timer);
   timer = setTimeout(() => listRows({ first: 0 }), TYPING);
@@ -83,6 +105,7 @@ function checkSelected(rows) {
   for (const box of $("rows").querySelectorAll("input[type=checkbox]")) {
     box.checked = rows.has(Number(box.value));
   }
+  $("list-chosen").disabled = rows.size === 0;
 }
 
 export function listenToRows() {
@@ -90,6 +113,8 @@ export function listenToRows() {
   $("find-cluster").addEventListener("change", () => listRows({ first: 0 }));
   onClick("prev", () => listRows({ first: Math.max(0, from - PAGE) }));
   onClick("next", () => listRows({ first: from + PAGE }));
+  onClick("choose-found", chooseFound);
+  onClick("list-chosen", listChosen);
   tabOpened.on((name) => name === "rows" && listRows());
   selection.changed.on(checkSelected);
 }
