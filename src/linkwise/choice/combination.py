@@ -143,12 +143,21 @@ def _with_co_training(g, f, share):
     return both / (1 + share)
 
 
+def starts_among(partitions, belief, links):
+    """Return (starts, belief in each): all partitions, and linkage with constraints besides."""
+    starts = [one._replace(linkage=None) for one in partitions]
+    if links.n_pairs < FULL:  # so few would merge islands by chance
+        return starts, belief
+    linked = [i for i, one in enumerate(partitions) if one.linkage is not None]
+    starts += [partitions[i]._replace(name=f"constrained {partitions[i].name}") for i in linked]
+    return starts, np.concatenate((belief, belief[linked]))
+
+
 def by_constraints(plain, links, k, effort, *, deadline, seed):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
-    if links.n_pairs < FULL:  # so few would merge islands by chance
-        partitions = [one._replace(linkage=None) for one in partitions]
+    partitions, belief = starts_among(partitions, belief, links)
     ranked = rank_starts(partitions, belief, k, links, seed)
     starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
