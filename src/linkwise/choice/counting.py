@@ -1,10 +1,14 @@
 """The number of clusters, if it is open.
 
 With enough constraints, candidates of the first feature set are judged for several numbers of
-clusters, and the number is taken under which held-out constraints are most likely. They start from
-cuts of one linkage of the islands (``partitions``), which gives the clusters for every number. With
-fewer constraints it is the number of k-means clusters of the largest mean silhouette. Numbers below
-what the constraints force are not tried.
+clusters. They start from cuts of one linkage of the islands (``partitions``), which gives the
+clusters for every number. The number is taken of the largest
+
+    (1)  log p(held-out constraints | k) - HOLD |log(k / k_0)|
+
+where k_0 is the number of k-means clusters of the largest mean silhouette: a few constraints do not
+lead far from what the data suggest. With fewer constraints it is k_0. Numbers below what the
+constraints force are not tried.
 """
 
 from typing import NamedTuple
@@ -17,6 +21,7 @@ from linkwise.class_models.partitions import Partition, linked, view_k_means
 MOST_CLUSTERS = 40  # when the number is open: beyond, the search takes long and errs often
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third, up to the most
 STALE = 3  # numbers in a row that are no better end the search
+HOLD = 10.0  # log-likelihood for a factor e: as much as three or four constraints can tell
 ENOUGH = 20  # constraints: with fewer, scores of held-out ones are mostly noise
 
 
@@ -89,11 +94,15 @@ def choose_count(plain, known, links, effort, seed):
     """
     most = min(MOST_CLUSTERS, len(plain.models.rows))
     least = min(forced(links, most), most)
+    scores = plain.silhouettes(least, most)
     if known.n_pairs >= ENOUGH:
-        scores = held_out_scores(
+        first = max(scores, key=lambda k: (scores[k], -k), default=least)
+        held_out = held_out_scores(
             plain, known, least=least, most=most, folds=effort.folds, seed=seed
         )
-    else:
-        scores = plain.silhouettes(least, most)
+        scores = {
+            k: known.n_pairs * score - HOLD * abs(np.log(k / first))  # Eq. (1)
+            for k, score in held_out.items()
+        }
     ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [least]
     return Count(ranked[0], ranked[1] if len(ranked) > 1 else None)
