@@ -547,9 +547,17 @@ def test_a_single_row_is_shown_and_nothing_is_asked(browser, tmp_path):
         expect(page.locator("#do-together")).to_be_disabled()
 
 
-@pytest.mark.parametrize("other", ["2", "1"], ids=["two rows", "two equal rows"])
-def test_when_all_is_known_nothing_is_asked(browser, tmp_path, other):
-    (tmp_path / "two.csv").write_text(f"id,x\na,1\nb,{other}\n")
+def test_equal_rows_are_not_asked_about(browser, tmp_path):
+    (tmp_path / "two.csv").write_text("id,x\na,1\nb,1\n")
+    with served(browser, tmp_path / "two.csv") as site:
+        page = site.open()
+        expect(page.locator("#idle-head")).to_have_text("Nothing left to ask")
+        expect(page.locator("#ask")).to_be_hidden()
+        expect(page.locator("#clusters li")).to_have_count(1)
+
+
+def test_when_all_is_known_nothing_is_asked(browser, tmp_path):
+    (tmp_path / "two.csv").write_text("id,x\na,1\nb,2\n")
     with served(browser, tmp_path / "two.csv") as site:
         page = site.open()
         expect(page.locator("#ask")).to_be_visible()

@@ -386,7 +386,9 @@ def test_where_pairs_came_from_travels_with_them():
     assert told.resolve(["a", "b", "c", "d"]).source.tolist() == ["answer", "hand", "import"]
     assert pickle.loads(pickle.dumps(told)).event.tolist() == [4, 5, 6]
     assert told == links  # the same pairs
-    with pytest.raises(ValueError, match="source must be one of given, answer, hand, import"):
+    with pytest.raises(
+        ValueError, match="source must be one of given, answer, hand, taught, import"
+    ):
         links.with_source("heaven")
 
 
