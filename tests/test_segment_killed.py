@@ -14,7 +14,7 @@ from linkwise.app.server import application, life_of
 from linkwise.journal import read_project, replay
 from linkwise.segment.project import open_project, segmenter_of, strokes_of
 
-SETTINGS = {"regions": None, "superpixels": 40}
+SETTINGS = {"regions": None, "superpixels": 40, "only_touching": None}
 
 
 class Hand:
