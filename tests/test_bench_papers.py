@@ -432,6 +432,7 @@ def test_results_are_the_same_after_a_kill_and_on_more_processes(folder, tmp_pat
         papers.run(Options(paper="csc", data=str(folder), draws=1), whole)
 
 
+@pytest.mark.slow
 def test_a_missing_set_is_skipped_with_a_line(folder, tmp_path, monkeypatch, capsys):
     def nothing(name):
         raise FileNotFoundError("no network")

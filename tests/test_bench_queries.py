@@ -77,6 +77,7 @@ def test_every_strategy_is_asked_of_the_same_oracle_and_never_too_much():
         assert told == [pair.sign > 0 for pair in trial.known.links]
 
 
+@pytest.mark.slow
 def test_the_report_has_every_cell_and_says_what_was_left_out(results):
     found, _, out = results
     assert {r["method"] for r in found["records"]} == {*FEW, OWN}
@@ -94,6 +95,7 @@ def test_the_report_has_every_cell_and_says_what_was_left_out(results):
     assert json.loads((out / "queries.json").read_text())["records"]
 
 
+@pytest.mark.slow
 def test_random_pairs_reach_their_own_goal(results):
     found = results[0]
     for wrong in (0.0, 0.1):
@@ -104,6 +106,7 @@ def test_random_pairs_reach_their_own_goal(results):
     assert ratios(table, "random") in ({}, {"small": 1.0})
 
 
+@pytest.mark.slow
 def test_a_second_run_does_what_is_missing_alone(results, monkeypatch):
     found, options, out = results
     lines = (out / CELLS).read_text().splitlines(keepends=True)
@@ -122,6 +125,7 @@ def test_a_second_run_does_what_is_missing_alone(results, monkeypatch):
     assert again["records"] == found["records"]
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_figures(results, folder, tmp_path):
     found, _, _ = results
     (random,) = [r for r in found["records"] if (r["method"], r["wrong"]) == ("random", 0.0)]
