@@ -45,6 +45,7 @@ from linkwise.class_models.partitions import (
     believed,
     between,
     cut,
+    linkages_of,
     merges,
     plain_partitions,
 )
@@ -322,7 +323,7 @@ def test_the_partition_that_graphs_and_others_support_is_believed(blobs):
     X, y = blobs
     seen = make_views(X)
     learners = make_learners(seen, ("graph", "island"), 0)
-    found = plain_partitions(seen, learners, 3, 0)
+    found = plain_partitions(seen, learners, linkages_of(learners, 0), 3, 0)
     found.append(Partition("nonsense", np.arange(len(y)) % 3))
     belief = believed(found, learners, 3)
     assert np.argmin(belief) == len(found) - 1

@@ -47,7 +47,7 @@ def starts_for(plain, k, seed):
     """Return partitions into k clusters that are quick to make."""
     found = [
         linked(f"linkage {number}", linkage, k)
-        for number, linkage in enumerate(plain.linkages)
+        for number, linkage in plain.linkages.items()
         if len(linkage.size) >= k
     ]
     view = plain.models.views[-1]

@@ -14,10 +14,9 @@ from linkwise.partition.hard import assign
 from linkwise.partition.k_means import by_appearance
 
 LIKELY = 0.5  # probability of being wrong from which on a constraint need not be kept
-SUSPECT = (
-    0.3  # from which on it is worth a look: of answers of which one in ten is wrong, this finds
-)
-#                63 % of the wrong ones and .2 % of the right ones (.5: 39 % and .1 %)
+# Probability of being wrong from which on a constraint is worth a look. With one wrong answer in
+# ten this finds 63 % of the wrong ones and .2 % of the right ones; 0.5 finds 39 % and .1 %.
+SUSPECT = 0.3
 LEAST = 1e-6  # probability of a label: constraints can overrule the features anywhere
 LEAST_COST = 1e-12  # probability, where costs are compared: keeps the logarithm finite
 COLUMNS = 1000  # numbers a row takes at least while it is placed, for the size of the blocks

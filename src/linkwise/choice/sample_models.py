@@ -15,9 +15,8 @@ from linkwise.class_models import (
     plain_partitions,
     prepare,
 )
-from linkwise.class_models.learners import among
 from linkwise.class_models.pair_softmax import feature_sets
-from linkwise.class_models.partitions import believed, linkage_of
+from linkwise.class_models.partitions import believed, linkages_of
 
 CONSTRAINED = 0.5  # largest share of constrained points: the others show where the clusters are
 
@@ -37,7 +36,7 @@ class Plain:
     ----------
     models : SampleModels
     sets : list of (FeatureSet, z)
-    linkages : list of Linkage, one of every island smoother
+    linkages : dict {view: Linkage}, one of every island smoother
     """
 
     def __init__(self, models, seed):
@@ -51,16 +50,13 @@ class Plain:
 
     @cached_property
     def linkages(self):
-        return [
-            linkage_of(island, np.random.default_rng([self.seed, island.view]))
-            for island in among(self.models.learners, "island")
-        ]
+        return linkages_of(self.models.learners, self.seed)
 
     def partitions(self, k):
         """Return (list of Partition into k clusters, how much each is believed (p,))."""
         if k not in self._partitions:
             views, learners = self.models.views, self.models.learners
-            found = plain_partitions(views, learners, k, self.seed)
+            found = plain_partitions(views, learners, self.linkages, k, self.seed)
             self._partitions[k] = found, believed(found, learners, k)
         return self._partitions[k]
 

@@ -34,7 +34,7 @@ import numpy as np
 from scipy import sparse
 
 from linkwise.blocks import run_blocks
-from linkwise.class_models.learners import Gaussian, graphs_among, mixture
+from linkwise.class_models.learners import Gaussian, among, graphs_among, mixture
 from linkwise.embedding.spectral import unit_rows
 from linkwise.partition.k_means import kmeans
 
@@ -129,6 +129,15 @@ def linkage_of(island, rng):
     return Linkage(small, size, between(island.place.graph.W, small, c))
 
 
+def linkages_of(learners, seed):
+    """Return {view: Linkage} of the island smoothers; they serve every number of clusters."""
+
+    def of_island(island):
+        return island.view, linkage_of(island, np.random.default_rng([seed, island.view]))
+
+    return dict(run_blocks(of_island, among(learners, "island")))
+
+
 def linked(name, linkage, k, links=None):
     """Return the Partition into k clusters by linkage and constraints."""
     labels = cut(linkage.small, merges(linkage, links), k)
@@ -142,13 +151,14 @@ def with_constraints(partition, k, links):
     return linked(partition.name, partition.linkage, k, links).labels
 
 
-def plain_partitions(views, learners, k, seed):
+def plain_partitions(views, learners, linkages, k, seed):
     """Return partitions into k clusters, several in every view.
 
     Parameters
     ----------
     views : list of View
     learners : list of Smoother and Gaussian; the graphs and islands among them give partitions
+    linkages : dict {view: Linkage}, of the islands
     k : int
     seed : int
 
@@ -175,9 +185,8 @@ def plain_partitions(views, learners, k, seed):
             elif one.name == "island":
                 labels = kmeans(one.place.Y, k, n_init=STARTS, rng=rng()).labels
                 found.append(Partition("islands", labels, of_graph=True))
-                linkage = linkage_of(one, np.random.default_rng([seed, number]))
-                if len(linkage.size) >= k:
-                    found.append(linked("linkage", linkage, k))
+                if len(linkages[number].size) >= k:
+                    found.append(linked("linkage", linkages[number], k))
         return [one._replace(name=f"{one.name}, {view.name}") for one in found]
 
     return [one for found in run_blocks(of_view, range(len(views))) for one in found]
