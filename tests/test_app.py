@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from app_parts import KEY, ORIGIN, PORT, Client, Stub, blobs, page
+from app_parts import KEY, ORIGIN, PORT, Client, InThread, Stub, blobs, page
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
@@ -339,6 +339,31 @@ def test_rows_are_found_by_text_and_cluster(stub):
         assert stub.get(f"/api/rows?{query}").status == 400
 
 
+def test_marked_rows_are_listed_and_not_asked_about(table):
+    with page(table, worker=InThread, k=3) as found:
+        asked = found.state()["question"]
+        body = {"rows": [asked["a"]], "mark": "stray", "client": "marks-m1"}
+        state = found.post("/api/mark", body).json()
+        assert state["marks"] == {"unclear": 0, "stray": 1}
+        assert found.post("/api/mark", body).json()["event"] == state["event"]  # sent again
+        assert asked["a"] not in (state["question"]["a"], state["question"]["b"])
+        labels = np.frombuffer(found.get("/api/labels").body, "<i4")
+        assert np.flatnonzero(labels < 0).tolist() == [asked["a"]]
+        listed = found.get("/api/rows?mark=stray").json()
+        assert [(row["row"], row["mark"], row["label"]) for row in listed["rows"]] == [
+            (asked["a"], "stray", -1)
+        ]
+        assert sum(c["size"] for c in state["clusters"]) == state["n"] - 1
+        assert found.get("/api/found?mark=unclear").json() == {"rows": []}
+        name = found.label_page.items.name(asked["a"])
+        assert f"{name},-1" in found.get("/api/export/labels.csv").body.decode().replace('"', "")
+        assert found.post("/api/mark", body | {"mark": "odd", "client": "marks-m2"}).status == 400
+        assert found.get("/api/rows?mark=odd").status == 400
+        state = found.post("/api/undo", {"event": None, "client": "marks-u1"}).json()
+        assert state["marks"] == {"unclear": 0, "stray": 0}
+        assert state["question"] == asked
+
+
 def test_numbers_are_plain_bytes(stub):
     assert len(stub.get("/api/map").body) == 24 * 8
     assert np.frombuffer(stub.get("/api/labels").body, "<i4").tolist() == [0] * 24
@@ -369,8 +394,8 @@ def test_clusters_can_wait(stub):
 
 
 PATHS = [
-    "answer", "undo", "redo", "correct", "preview", "count", "mode", "import", "state", "rows",
-    "labels", "map", "links", "export/links.csv", "export/log.jsonl", "export/labels.tsv",
+    "answer", "mark", "undo", "redo", "correct", "preview", "count", "mode", "import", "state",
+    "rows", "labels", "map", "links", "export/links.csv", "export/log.jsonl", "export/labels.tsv",
     "image/0", "nothing",
 ]  # fmt: skip
 ODD = [
@@ -388,6 +413,8 @@ def wild(rng):
         "a": rng.choice([rng.randrange(24), rng.choice(ODD)]),
         "b": rng.choice([rng.randrange(24), rng.choice(ODD)]),
         "same": rng.choice([True, False, None, rng.choice(ODD)]),
+        "rows": rows,
+        "mark": rng.choice(["unclear", "stray", rng.choice(ODD)]),
         "client": rng.choice([f"{rng.randrange(10**12):012d}"] * 8 + ODD),
         "event": rng.choice([None, rng.randrange(40), rng.choice(ODD)]),
         "k": rng.choice([None, 1, 3, rng.choice(ODD)]),
@@ -403,7 +430,7 @@ def wild(rng):
         ),
     }  # fmt: skip
     takes = {
-        "answer": ["a", "b", "same", "client"],
+        "answer": ["a", "b", "same", "client"], "mark": ["rows", "mark", "client"],
         "undo": ["client", "event"], "redo": ["client", "event"],
         "correct": ["action", "options", "client", "labels"], "count": ["k"], "mode": ["mode"],
         "preview": ["action", "options", "labels"],

@@ -132,6 +132,7 @@ def test_json_tells_the_outcome_in_one_object(call):
         "method": "ccskl",
         "n": 30,
         "k": 3,
+        "strays": 0,
         "links": {"given": 5, "must": 3, "cannot": 2},
         "dropped": 1,
         "suspects": [],

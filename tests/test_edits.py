@@ -195,3 +195,32 @@ def test_rows_that_may_follow_are_of_the_same_clusters(labels, rows):
     found = similar_rows(X, labels, rows)
     assert not set(found) & set(rows.tolist())
     assert set(labels[found]) <= set(labels[rows])
+
+
+STRAYS = arrays(np.int64, N, elements=st.integers(-1, K - 1))
+
+
+@given(STRAYS, ROWS)
+def test_strays_are_in_no_cluster_and_nothing_else_moves(labels, rows):
+    new, moved = changed(labels, Edit("stray", (tuple(rows),)))
+    assert (new[rows] == -1).all()
+    assert set(moved) <= set(rows)
+
+
+@given(STRAYS, st.sampled_from(["move", "group", "apart", "merge", "split"]), ROWS, ROWS)
+def test_no_edit_but_of_strays_makes_a_stray_or_moves_one_it_does_not_name(labels, kind, a, b):
+    b = [row for row in b if row not in a] or [(a[0] + 1) % N]
+    new, _ = changed(labels, Edit(kind, (tuple(a), tuple(b)), "nearest"))
+    strays = labels == -1
+    others = np.setdiff1d(np.flatnonzero(strays), [*a, *b])
+    assert (new[others] == -1).all()
+    assert (new[~strays] >= 0).all()
+    if kind in ("move", "group"):
+        assert (new[a] >= 0).all()
+
+
+def test_a_stray_that_is_moved_is_one_no_more_and_numbers_have_no_gaps():
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    edits = [Edit("stray", ((2, 3),)), Edit("stray", ((0,),)), Edit("move", ((0,), (4,)))]
+    found = edited(labels, np.eye(3)[labels], edits, X[:6], labels)
+    assert_array_equal(found, [1, 0, -1, -1, 1, 1])

@@ -262,6 +262,7 @@ def meaning(kind, body):
         ),
         "merge": lambda: ([[*body["first"], *body["second"]]], []),
         "split": lambda: (body["parts"], list(combinations(body["parts"], 2))),
+        "mark": lambda: ([], []),
         "stroke": lambda: ([], []),
         "rename": lambda: ([], []),
     }[kind]()
@@ -291,6 +292,8 @@ def corrections(draw):
     elif kind == "split":
         body = {"parts": [some[:cut], some[cut:]]}
         body |= draw(st.sampled_from([{}, {"others": "stay"}, {"others": "nearest"}]))
+    elif kind == "mark":
+        body = {"rows": some, "mark": draw(st.sampled_from(["unclear", "stray"]))}
     elif kind == "stroke":
         body = {"colour": "red", "points": [(a, a / 2) for a in some]}
     else:
@@ -306,6 +309,24 @@ def test_few_pairs_say_all_that_a_correction_says(correction):
     for mine, expected in zip(relation(few), relation(meaning(kind, body)), strict=True):
         np.testing.assert_array_equal(mine, expected)
     assert len(few) <= 3 * len({end for pair in few for end in pair[:2]})
+
+
+def test_a_mark_holds_until_it_is_said_where_the_row_belongs(journal):
+    journal.mark([0, 1, 2, 3, 4], "stray")
+    journal.mark([1], "unclear")
+    assert journal.state.marks == {0: "stray", 1: "unclear", 2: "stray", 3: "stray", 4: "stray"}
+    journal.answer(0, 5, True)
+    journal.answer(1, 5, None)  # says nothing
+    journal.group([2, 6])
+    journal.merge([3], [7])  # says where clusters belong, not rows
+    assert journal.state.marks == {1: "unclear", 3: "stray", 4: "stray"}
+    again = reopened(journal)
+    assert again.state.marks == {1: "unclear", 3: "stray", 4: "stray"}
+    again.undo(1)
+    assert again.state.marks == {1: "unclear"}
+    with pytest.raises(ValueError, match="mark must be one of unclear, stray; got 'odd'"):
+        again.mark([1], "odd")
+    again.close()
 
 
 class Programs(RuleBasedStateMachine):
@@ -585,8 +606,8 @@ def both(path):
     ("statements", "words"),
     [
         (
-            ["PRAGMA user_version = 3"],
-            r"newer linkwise \(file format 3, this one knows 2\); update",
+            ["PRAGMA user_version = 4"],
+            r"newer linkwise \(file format 4, this one knows 3\); update",
         ),
         (["PRAGMA application_id = 7"], "database of another program"),
         (["DROP TRIGGER events_stay", "DELETE FROM events WHERE seq = 1"], "event 1 is missing"),

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 import linkwise
 from linkwise import Constraints
 from linkwise.journal import Data, Journal, read_project, replay
+from linkwise.journal.file import FORMAT as PROJECT_FORMAT
 from linkwise.saving.archive import FORMAT
 
 KEPT = Path(__file__).parent / "kept"
@@ -53,6 +54,7 @@ def write_project(path):
         journal.append("answer", {"a": 0, "b": 1, "same": True}, client="1", why="first")
         journal.append("answer", {"a": 0, "b": 15, "same": False}, client="2")
         journal.append("answer", {"a": 3, "b": 15, "same": None}, client="3")
+        journal.mark([4, 5], "stray", client="4")
         journal.undo()
         journal.redo()
 
@@ -66,7 +68,7 @@ def write():
             found = model(name)
             linkwise.save(found, place)
             place.with_suffix(".json").write_text(json.dumps(answers(found)) + "\n")
-    place = KEPT / "answers.format2.linkwise"
+    place = KEPT / f"answers.format{PROJECT_FORMAT}.linkwise"
     if not place.exists():
         write_project(place)
 
@@ -90,10 +92,13 @@ def test_every_estimator_has_a_kept_model():
     assert kept == set(NAMES)
 
 
-def test_a_kept_project_says_what_it_said():
-    found = read_project(KEPT / "answers.format2.linkwise")
-    assert [event.kind for event in found.events] == ["answer"] * 3 + ["undo", "redo"]
+@pytest.mark.parametrize("version", range(2, PROJECT_FORMAT + 1))
+def test_a_kept_project_says_what_it_said(version):
+    found = read_project(KEPT / f"answers.format{version}.linkwise")
+    said = ["answer"] * 3 + ["mark"] * (version > 2) + ["undo", "redo"]
+    assert [event.kind for event in found.events] == said
     assert found.state == replay(found.events)
+    assert found.state.marks == ({4: "stray", 5: "stray"} if version > 2 else {})
     links = found.state.constraints()
     assert (links.n_must, links.n_cannot) == (1, 1)
 

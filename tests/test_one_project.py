@@ -46,6 +46,8 @@ def project(tmp_path_factory):
         session.answer(12, 16, None)
         for a, b in WRONG:
             session.answer(a, b, True)
+        session.mark([18], "stray")
+        session.mark([20], "unclear")
         session.append("split", {"parts": [[f"r{row:02d}" for row in part] for part in PARTS]})
     (folder / "table.csv").write_text(TABLE)
     assert main(["label", str(data), "--import", str(folder / "table.csv")]) == 0
@@ -101,10 +103,11 @@ def test_one_project_has_one_set_of_labels(project):
     }
     for name, labels in found.items():
         np.testing.assert_array_equal(labels, shown, name)
-    others = np.setdiff1d(np.arange(N), PARTS[0])
+    assert np.flatnonzero(shown < 0).tolist() == [18]
+    others = np.setdiff1d(np.arange(N), [*PARTS[0], 18])
     assert adjusted_rand_score(Y[others], shown[others]) == 1
     assert set(shown[PARTS[0]]) == {K}  # five answers say "same", but the split has the last word
-    assert sorted(set(shown.tolist())) == list(range(K + 1))
+    assert sorted(set(shown.tolist())) == list(range(-1, K + 1))
 
 
 def test_weights_and_sources_come_from_the_log(project):

@@ -491,3 +491,49 @@ def test_a_number_of_clusters_is_a_whole_number_of_them(k):
 def test_an_oracle_has_a_label_for_every_row():
     with pytest.raises(ValueError, match=r"y has 3 labels, none for row 7"):
         label_oracle([0, 1, 0])([(0, 7)])
+
+
+def test_a_marked_row_is_not_asked_about_and_a_stray_is_in_no_cluster(prepared):
+    data, y = prepared
+    session = Session(data.X, n_clusters=3)
+    before = session.labels
+    marked = {}
+    for mark in ("unclear", "stray"):
+        (question,) = session.ask()
+        session.mark(question.a, mark)
+        marked[question.a] = mark
+    assert session.marks == marked
+    assert_array_equal(
+        np.flatnonzero(session.labels < 0), [a for a in marked if marked[a] == "stray"]
+    )
+    for _ in range(15):
+        (question,) = session.ask()
+        assert not {question.a, question.b} & set(marked)
+        session.tell(question.a, question.b, y[question.a] == y[question.b])
+    assert session.progress().answers == 17
+    again = Session(data.X, n_clusters=3)
+    again.follow(session.links, marks=marked)
+    assert again.ask() == session.ask()
+    for row in marked:
+        session.mark(row, None)
+    session.follow(Constraints())
+    assert_array_equal(session.labels, before)
+    with pytest.raises(ValueError, match="expected one of unclear, stray"):
+        session.mark(0, "odd")
+    with pytest.raises(ValueError, match="60 is no row"):
+        session.mark(60, "stray")
+
+
+def test_the_second_row_of_a_question_is_typical_and_changes(prepared):
+    data, y = prepared
+    session = Session(data.X, n_clusters=3)
+    shown = []
+    for _ in range(40):
+        (question,) = session.ask()
+        shown.append(question.b)
+        session.tell(question.a, question.b, y[question.a] == y[question.b])
+    late = np.array(shown[15:])
+    assert len(set(late.tolist())) >= 6  # two or more for each of three clusters
+    away = np.linalg.norm(data.X - np.array([data.X[y == z].mean(axis=0) for z in y]), axis=1)
+    for z in range(3):
+        assert away[late[y[late] == z]].max() < np.quantile(away[y == z], 0.9)

@@ -397,9 +397,16 @@ def test_back_takes_back_what_was_imported_too(call):
     assert answers() == []
 
 
+def test_rows_can_be_marked_and_the_mark_taken_back(call):
+    assert call(LABEL, "x\nc\nc\nb\nq\n")[0] == 0
+    state = read_project("data.linkwise").state
+    assert sorted(state.marks.values()) == ["stray", "unclear"]
+    assert [event.kind for event in state.active] == ["mark", "mark"]
+
+
 def test_what_is_typed_and_means_nothing_is_told(call):
-    out = call(LABEL, "x\nSAME\n  d \n?\n\nq\n")[1]
-    assert "'x' is no key" in out
+    out = call(LABEL, "z\nSAME\n  d \n?\n\nq\n")[1]
+    assert "'z' is no key" in out
     assert [same for *_, same in answers()] == [True, False]
     assert "Press any key to return" in out
 

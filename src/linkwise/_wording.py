@@ -1,4 +1,6 @@
-"""Words that several commands share."""
+"""Words that several rooms share."""
+
+UNCLEAR, STRAY = MARKS = ("unclear", "stray")  # what can be said about a row alone
 
 
 def counted(n: int, noun: str) -> str:

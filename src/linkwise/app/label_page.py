@@ -241,6 +241,13 @@ class LabelPage(Watched):
         why = asked.why if asked is not None and {a, b} == {asked.a, asked.b} else "asked before"
         return await self.write(self.project.answer, a, b, same, why=why, client=client)
 
+    async def mark(self, rows, mark, client):
+        """Write that rows are "unclear", or belong to no cluster: "stray"."""
+        rows = rows_in(rows, self.n)
+        return await self.write(
+            self.project.mark, rows, mark, why="marked on the page", client=client
+        )
+
     async def undo(self, event, client):
         """Undo an event by its number, by default the last one that counts."""
         return await self.write(self.project.undo, event, why="undo on the page", client=client)

@@ -3,15 +3,23 @@
     GET   /api/state                 all the page shows besides points, as JSON
     GET   /api/events                the same as server-sent events, whenever something changes
     GET   /api/map, labels, links    float32 (n, 2), int32 (n,), int32 (m, 3): little-endian bytes
-    GET   /api/rows?q=&cluster=&from=&count=    rows by a text in them, or ?rows=1,2,3
-    GET   /api/found?q=&cluster=     the numbers of all of these rows
+    GET   /api/rows?q=&cluster=&mark=&from=&count=    rows by a text in them, or ?rows=1,2,3
+    GET   /api/found?q=&cluster=&mark=    the numbers of all of these rows
     GET   /api/image/ROW             the image of a row
     GET   /api/export/WHAT.SUFFIX    links, labels or log
-    POST  /api/answer, undo, redo, correct, count, mode     commands, JSON; answered with the state
+    POST  /api/answer, mark, undo, redo, correct, count, mode
+                                     commands, JSON; answered with the state
     POST  /api/preview               what a correction would change, JSON; nothing is written
     POST  /api/import?name=          a table
 
 Rows are whole numbers. A command carries an id from its sender; sent again, it counts once.
+
+    POST /api/mark {"rows": [7], "mark": "unclear" or "stray", "client": ID}
+
+marks rows: they are not asked about any more, and a stray belongs to no cluster (label -1). The
+state has "marks", how many rows have each mark. A row of /api/rows has its "mark" or null, and
+/api/rows?mark=stray lists the rows that have one. Undo removes a mark; so does an event that says
+where the row belongs. A question is about its row "a"; "b" is a typical member of a cluster.
 """
 
 import asyncio
@@ -20,7 +28,8 @@ from pathlib import Path
 import numpy as np
 from starlette.responses import JSONResponse, Response
 
-from linkwise.app.label_view import FIELDS, find, lines, listed, view
+from linkwise._wording import MARKS
+from linkwise.app.label_view import FIELDS, Wanted, find, lines, listed, view
 from linkwise.app.requests import array_response, command, file_response, number, step_route
 from linkwise.app.server import api_routes
 from linkwise.app.static_files import static_routes
@@ -71,16 +80,20 @@ def label_routes(page):
                 raise ValueError(f"rows must be row numbers in 0..{page.n - 1}, with commas")
             found, total = [int(w) for w in wanted], len(wanted)
         else:
-            cluster = number(request, "cluster", None, page.n)
-            text = query.get("q", "")[:500]
-            found, total = await asyncio.to_thread(find, page, text, cluster, start, count)
+            what = wanted_rows(request)
+            found, total = await asyncio.to_thread(find, page, what, start, count)
         names = page.items.names[:FIELDS]
         return JSONResponse({"rows": listed(page, found), "total": total, "names": names})
 
+    def wanted_rows(request):
+        query, cluster = request.query_params, number(request, "cluster", None, page.n)
+        mark = query.get("mark") or None
+        if mark not in (None, *MARKS):
+            raise ValueError(f"mark must be one of {', '.join(MARKS)}; got {mark[:80]!r}")
+        return Wanted(query.get("q", "")[:500], cluster, mark)
+
     async def every(request):
-        cluster = number(request, "cluster", None, page.n)
-        text = request.query_params.get("q", "")[:500]
-        found, _ = await asyncio.to_thread(find, page, text, cluster, 0, page.n)
+        found, _ = await asyncio.to_thread(find, page, wanted_rows(request), 0, page.n)
         return JSONResponse({"rows": found})
 
     async def image(request):
@@ -112,6 +125,10 @@ def label_routes(page):
         event = await page.answer(**body)
         return JSONResponse(shown() | {"event": event.seq})
 
+    async def mark(request):
+        event = await page.mark(**await command(request, "rows", "mark", "client"))
+        return JSONResponse(shown() | {"event": event.seq})
+
     async def correct(request):
         body = correction(await command(request, "action", "options", "client", **MAY))
         what = body["action"], body["options"], body["labels"]
@@ -137,7 +154,7 @@ def label_routes(page):
         "export/{what}.{suffix}": export,
     }  # fmt: skip
     posts = {
-        "answer": answer, "undo": step_route(page.undo, shown),
+        "answer": answer, "mark": mark, "undo": step_route(page.undo, shown),
         "redo": step_route(page.redo, shown), "correct": correct,
         "preview": previewed, "count": count, "mode": mode, "import": imported,
     }  # fmt: skip

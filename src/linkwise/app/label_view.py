@@ -5,9 +5,11 @@ page shows them as plain texts.
 """
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from linkwise._wording import MARKS
 from linkwise.labelling.items import fields_of
 from linkwise.labelling.labelling_session import event_text
 from linkwise.labelling.texts import clean, marked_words
@@ -47,7 +49,7 @@ def clusters(page, labels=None):
     labels = page.labels if labels is None else labels
     if labels is None:
         return []
-    sizes = np.bincount(labels)
+    sizes = np.bincount(labels[labels >= 0])  # strays have no cluster
     state, row_of = page.current.state, page.project.row_of
     named = {row for name in state.names for row in name.rows}
     names = state.cluster_names({i: int(labels[row_of[i]]) for i in named})
@@ -103,6 +105,7 @@ def view(page):
         "ready": page.xy is not None,
         "failure": page.failure,
         "counts": state.counts,
+        "marks": {mark: list(current.task.marks.values()).count(mark) for mark in MARKS},
         "links": current.links.n_pairs,
         "kept": kept(page),
         "question": question(page),
@@ -139,18 +142,30 @@ def listed(page, rows):
             "row": row,
             "name": clean(page.items.name(row)),
             "label": None if labels is None else int(labels[row]),
+            "mark": page.current.task.marks.get(row),
             "cells": [_cell(cell) for cell in list(page.items.cells[row])[:FIELDS]],
         }
         for row in rows
     ]
 
 
-def find(page, text, cluster, start, count):
-    """Return (rows, how many in all) with a text in them, and of a cluster."""
+class Wanted(NamedTuple):
+    """Which rows are looked for: with a text in them, of a cluster, with a mark."""
+
+    text: str = ""
+    cluster: int | None = None
+    mark: str | None = None
+
+
+def find(page, wanted, start, count):
+    """Return (rows, how many in all) of those Wanted."""
     rows = np.arange(page.n)
-    if cluster is not None and page.labels is not None:
-        rows = np.flatnonzero(page.labels == cluster)
-    text = text.strip().lower()
+    if wanted.cluster is not None and page.labels is not None:
+        rows = np.flatnonzero(page.labels == wanted.cluster)
+    if wanted.mark is not None:
+        marks = page.current.task.marks
+        rows = np.array([row for row in rows.tolist() if marks.get(row) == wanted.mark], dtype=int)
+    text = wanted.text.strip().lower()
     if text:
         rows = np.array([row for row in rows.tolist() if text in page.texts[row]], dtype=int)
     return rows[start : start + count].tolist(), len(rows)

@@ -183,7 +183,8 @@ def outcome(model, labels, links, ids, args):
         "method": args.method,
         "n": len(labels),
         "k": k,
-        "sizes": np.bincount(labels, minlength=k).tolist(),
+        "sizes": np.bincount(labels[labels >= 0], minlength=k).tolist(),
+        "strays": int((labels < 0).sum()),
         "links": {
             "given": links.n_pairs,
             "kept": kept.n_pairs,
@@ -203,6 +204,8 @@ def summary(report):
     links, broken = report["links"], report["violations"]
     sizes = ", ".join(map(str, report["sizes"][:20])) + (", ..." if report["k"] > 20 else "")
     lines = ["{method}: n = {n}, k = {k}, sizes {}, {seconds:.2f} s".format(sizes, **report)]
+    if report["strays"]:
+        lines.append(f"{counted(report['strays'], 'row')} in no cluster, label -1")
     if links["given"]:
         lines.append(
             f"links kept: {links['kept']} of {links['given']} (must {links['kept_must']} of "

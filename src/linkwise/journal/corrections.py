@@ -85,7 +85,7 @@ def moving(
     there = _members(labels, cluster, but=rows)
     if not (rows and there):
         raise ValueError(f"cluster {cluster} has no other rows; name one that labels have")
-    left = {labels[i] for i in rows} - {cluster}
+    left = {labels[i] for i in rows if labels[i] >= 0} - {cluster}  # -1: a row of no cluster
     rest = [_members(labels, old, but=rows) for old in sorted(left)]
     apart = [i for old in rest if old for i in representatives(X, old)]
     to = representatives(X, there)

@@ -8,7 +8,7 @@ number of a cluster, so it stays true when the clusters change. It means these p
     (3)  group   rows, to, apart    chain(rows and to, in turn); rows | apart
     (4)  merge   first, second  chain(first), chain(second); first & second
     (5)  split   parts          chain(part) for each; p | q for each two parts
-    (6)  stroke, rename         none
+    (6)  mark, stroke, rename   none
 
 chain(r) has the must-links r_i, r_i+1 and r_i, r_i+2. p & q has the must-links p_i, q_i for
 i = 1 .. max(len p, len q), the shorter list repeated from its start; p | q has the same pairs as
@@ -19,9 +19,12 @@ soft method may take one pair alone for an error. Moving rows from one cluster t
 the rows of the cluster do that it does not name: "stay", with the last part, or "nearest", with
 the nearest named row.
 
+A mark is an answer about rows alone: "unclear" (they are not asked about any more) or "stray" (they
+belong to no cluster). It holds until a later event says where such a row belongs.
+
 Every event has a source, which is written in the log:
 
-    answer  the answer to a question
+    answer  the answer to a question: about a pair, a set of rows, a label, or a row alone
     hand    a correction by hand: it changes what it names, and models do not learn from it
     taught  a correction by hand that models learn from as well
     import  read from a table
@@ -39,7 +42,7 @@ from collections.abc import Callable, Iterable
 from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linkwise._wording import counted
+from linkwise._wording import MARKS, STRAY, counted
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -82,9 +85,22 @@ class Event(NamedTuple):
         return self.source in BY_HAND and self.kind in ("link", "group", "merge", "split")
 
     @property
+    def edits_labels(self) -> bool:
+        """Whether it changes labels directly, whatever the models say."""
+        return self.by_hand or (self.kind == "mark" and self.body["mark"] == STRAY)
+
+    @property
     def rows(self) -> list[Id]:
         """The ids that it names."""
         return rows_of(self.kind, self.body)
+
+    @property
+    def placed(self) -> list[Id]:
+        """The ids of rows of which it says where they belong."""
+        if self.kind == "group":
+            return self.body["rows"]
+        told = self.kind == "link" or (self.kind == "answer" and self.body["same"] is not None)
+        return self.rows if told else []
 
     def constraints(self) -> "Constraints":
         """Return the pairs it means as Constraints by the user's ids."""
@@ -98,7 +114,7 @@ class Draft(NamedTuple):
     ----------
     kind, body, why : as in Event
     client : str, or None for a new id
-    source : str, or None: "answer" for an answer, else "hand"
+    source : str, or None: "answer" for an answer or a mark, else "hand"
     who, when : str, or None for the user of the journal and the present time
     """
 
@@ -114,7 +130,7 @@ class Draft(NamedTuple):
 def checked_source(source: str | None, kind: str) -> str:
     """Return the source of an event; None stands for the usual one of its kind."""
     if source is None:
-        return "answer" if kind == "answer" else "hand"
+        return "answer" if kind in ("answer", "mark") else "hand"
     if source not in SOURCES:
         raise ValueError(f"source must be one of {', '.join(SOURCES)}; got {source!r}")
     return source
@@ -226,6 +242,12 @@ def _split(parts: Any, others: Any = None) -> Body:
     return {"parts": checked_parts(parts, "parts")} | ({"others": others} if others else {})
 
 
+def _mark(rows: Any, mark: Any) -> Body:
+    if mark not in MARKS:
+        raise ValueError(f"mark must be one of {', '.join(MARKS)}; got {mark!r}")
+    return {"rows": checked_rows(rows, "rows"), "mark": mark}
+
+
 def _stroke(colour: Any, points: Any, width: Any = 1) -> Body:
     if not isinstance(points, list | tuple) or not points:
         raise ValueError(f"points must be a list of (x, y); got {points!r}")
@@ -259,6 +281,7 @@ KINDS: dict[
     "group": (_group, ("rows",), ("apart", "to")),
     "merge": (_merge, ("first", "second"), ()),
     "split": (_split, ("parts",), ("others",)),
+    "mark": (_mark, ("rows", "mark"), ()),
     "stroke": (_stroke, ("colour", "points"), ("width",)),
     "rename": (_rename, ("rows", "name"), ()),
     "undo": (_target, ("event",), ()),

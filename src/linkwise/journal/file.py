@@ -27,7 +27,7 @@ from linkwise._files import kind_of_file
 
 FilePath = str | os.PathLike[str]
 
-FORMAT = 2
+FORMAT = 3
 APPLICATION = 0x4C4E4B57  # "LNKW"
 COLUMNS = ("seq", "kind", "body", "who", "at", "why", "client", "source")
 WAIT = 5.0  # seconds to wait for a lock; other programs hold it for a moment only
@@ -43,10 +43,10 @@ SCHEMA = (
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {FORMAT}",
 )
-UPGRADE = (  # from format 1
-    "ALTER TABLE events ADD COLUMN source TEXT NOT NULL DEFAULT ''",
-    f"PRAGMA user_version = {FORMAT}",
-)
+UPGRADES = {  # from each earlier format to the next one
+    1: ("ALTER TABLE events ADD COLUMN source TEXT NOT NULL DEFAULT ''",),
+    2: (),  # format 3 has the same tables, and events of the kind "mark"
+}
 
 
 class NotSaved(OSError):
@@ -146,6 +146,12 @@ def event_rows(
     return db.execute(f"SELECT {', '.join(columns)} FROM events {where}", values).fetchall()
 
 
+def upgrade(version: int) -> list[str]:
+    """Return the statements that bring a project of an earlier format to this one."""
+    steps = [statement for step in range(version, FORMAT) for statement in UPGRADES[step]]
+    return [*steps, f"PRAGMA user_version = {FORMAT}"]
+
+
 def check_format(db: sqlite3.Connection, path: FilePath) -> None:
     """Refuse another program's database, and a newer version of ours."""
     (application,) = db.execute("PRAGMA application_id").fetchone()
@@ -174,7 +180,7 @@ def open_to_write(path: FilePath) -> sqlite3.Connection:
             _durable(db)
             if is_new(db) or format_of(db) < FORMAT:
                 db.execute("BEGIN IMMEDIATE")
-                for statement in SCHEMA if is_new(db) else UPGRADE:
+                for statement in SCHEMA if is_new(db) else upgrade(format_of(db)):
                     db.execute(statement)
                 db.execute("COMMIT")
         except BaseException:

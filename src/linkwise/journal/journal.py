@@ -258,6 +258,12 @@ class Journal:
         """Write the name of a cluster, by rows of it."""
         return self.append("rename", {"rows": rows, "name": name}, why=why, client=client)
 
+    def mark(
+        self, rows: Sequence[Id], mark: str, *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write that rows are "unclear", or belong to no cluster: "stray"."""
+        return self.append("mark", {"rows": rows, "mark": mark}, why=why, client=client)
+
     def undo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
         """Make an event stop counting, by default the one that began to count last."""
         return self._step("undo", event, why, client)

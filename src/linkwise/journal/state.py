@@ -115,6 +115,20 @@ class State:
         return [(body["a"], body["b"]) for body in bodies if body["same"] is None]
 
     @property
+    def marks(self) -> dict[Id, str]:
+        """The rows that are marked, by the user's ids: "unclear" or "stray".
+
+        A mark holds until a later event says where the row belongs, or marks it again.
+        """
+        found: dict[Id, str] = {}
+        for event in self.active:
+            for row in event.placed:
+                found.pop(row, None)
+            if event.kind == "mark":
+                found |= dict.fromkeys(event.body["rows"], event.body["mark"])
+        return found
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many answers count: {"same": ..., "different": ..., "unsure": ...}."""
         said = [e.body["same"] for e in self.active if e.kind == "answer"]
@@ -173,7 +187,7 @@ class State:
         for rows, name in self.names:
             votes: dict[int, int] = {}
             for row in rows:
-                if row in label_of:
+                if label_of.get(row, -1) >= 0:  # strays have no cluster
                     votes[label_of[row]] = votes.get(label_of[row], 0) + 1
             if votes:
                 found[max(votes, key=lambda label: votes[label])] = name

@@ -1,5 +1,6 @@
 """The model of a project: questions, labels in which corrections hold, and likely errors."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,14 +25,16 @@ class Task(NamedTuple):
     ----------
     links : Constraints by row, weight > 0; corrections by hand have the source "hand"
     unsure : list of (a, b), the pairs of rows to which "don't know" was answered
-    edits : list of Edit, the corrections by hand in their order
+    edits : list of Edit, the corrections by hand and the strays in their order
     n_clusters : int, or None: free. Corrections may make more or fewer
+    marks : dict {row: "unclear" or "stray"}, the rows that are not asked about
     """
 
     links: Constraints
     unsure: list[tuple[int, int]]
     edits: list[Edit]
     n_clusters: int | None
+    marks: Mapping[int, str] = {}
 
 
 class Suspected(NamedTuple):
@@ -88,7 +91,7 @@ class ClusterModel:
         """Follow what a project says now."""
         self._task = task
         self.session.n_clusters = task.n_clusters
-        self.session.follow(task.links, task.unsure)
+        self.session.follow(task.links, task.unsure, dict(task.marks))
 
     def questions(self, n: int) -> list[Question]:
         """Return at most n questions, the most informative first."""

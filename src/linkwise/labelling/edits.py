@@ -11,11 +11,13 @@ rows are in:
                          the cluster that is most likely otherwise; those to which no other cluster
                          is likely become a new cluster together
     merge  parts         the cluster of the second part joins that of the first
+    stray  rows          the rows belong to no cluster: their label is -1
     split  parts         the cluster is divided: the named rows go with their part. Its other rows
                          stay ("stay"), or go with the nearest named row ("nearest")
 
 A merge of parts that are in one cluster, and a split of parts that are in several, change nothing:
-the models have come to the same by themselves.
+the models have come to the same by themselves. Neither does an edit that names a cluster by strays
+alone. A move to strays makes one group of both.
 
 O(n) an edit, O(n p) distances for a split into halves by p named rows.
 """
@@ -74,6 +76,8 @@ def edits_of(event: Event, row_of: dict[Any, int]) -> list[Edit]:
             before = found[key].parts if key in found else ((ends[0],), ())
             found[key] = Edit(kind, (before[0], (*before[1], ends[1])))
         return list(found.values())
+    if event.kind == "mark":
+        return [Edit("stray", (rows(body["rows"]),))]
     if event.kind == "merge":
         return [Edit("merge", (rows(body["first"]), rows(body["second"])))]
     if event.kind == "split":
@@ -87,10 +91,13 @@ def edits_of(event: Event, row_of: dict[Any, int]) -> list[Edit]:
 
 
 def cluster_of(labels: np.ndarray, rows: Sequence[int], but: int = -1) -> int:
-    """Return the cluster that most rows are in, the earliest of equals; -1 if there is none."""
+    """Return the cluster that most rows are in, the earliest of equals; -1 if there is none.
+
+    Strays have no vote, and neither have rows of the cluster ``but``.
+    """
     votes: dict[int, int] = {}
     for label in labels[list(rows)].tolist():
-        if label != but:
+        if label not in (but, -1):
             votes[label] = votes.get(label, 0) + 1
     return max(votes, key=lambda label: votes[label]) if votes else -1
 
@@ -108,16 +115,24 @@ def applied(labels: np.ndarray, edit: Edit, X: np.ndarray, likely: np.ndarray) -
     new = labels.copy()
     rows = np.array(edit.parts[0], dtype=np.intp)
     if edit.kind == "move":
-        new[rows] = cluster_of(labels, edit.parts[1])
+        target = cluster_of(labels, edit.parts[1])
+        if target < 0:
+            return applied(labels, Edit("group", (edit.parts[0] + edit.parts[1], ())), X, likely)
+        new[rows] = target
+    elif edit.kind == "stray":
+        new[rows] = -1
     elif edit.kind == "group":
         but = cluster_of(labels, edit.parts[1]) if edit.parts[1] else -1
         target = cluster_of(labels, edit.parts[0], but)
         new[rows] = int(labels.max()) + 1 if target < 0 else target
     elif edit.kind == "merge":
         first, second = (cluster_of(labels, part) for part in edit.parts)
-        new[labels == second] = first
+        if min(first, second) >= 0:
+            new[labels == second] = first
     elif edit.kind == "apart":
-        _leave(new, rows, cluster_of(labels, edit.parts[1]), likely)
+        cluster = cluster_of(labels, edit.parts[1])
+        if cluster >= 0:
+            _leave(new, rows, cluster, likely)
     elif edit.kind == "split":
         _split(new, edit, X)
     return new
@@ -138,7 +153,7 @@ def _leave(labels: np.ndarray, rows: np.ndarray, cluster: int, likely: np.ndarra
 def _split(labels: np.ndarray, edit: Edit, X: np.ndarray) -> None:
     clusters = [cluster_of(labels, part) for part in edit.parts]
     cluster = clusters[-1]
-    if len(set(clusters)) > 1:
+    if len(set(clusters)) > 1 or cluster < 0:
         return
     fresh = int(labels.max()) + 1
     goal = [fresh + i for i in range(len(edit.parts) - 1)] + [cluster]
@@ -179,14 +194,16 @@ def numbered(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
 def without_gaps(labels: np.ndarray) -> np.ndarray:
     """Return labels (n,) numbered from 0 on: the last clusters take the numbers that are free.
 
-    >>> without_gaps(np.array([0, 3, 3, 1]))
-    array([0, 2, 2, 1])
+    Strays stay -1.
+
+    >>> without_gaps(np.array([0, 3, 3, 1, -1]))
+    array([ 0,  2,  2,  1, -1])
     """
-    present = np.unique(labels)
+    present = np.unique(labels[labels >= 0])
     count = len(present)
-    number = np.arange(int(labels.max()) + 1)
-    number[present[present >= count]] = np.setdiff1d(np.arange(count), present)
-    return number[labels]
+    number = np.arange(-1, int(labels.max()) + 1)  # of -1, 0, 1, ...
+    number[1 + present[present >= count]] = np.setdiff1d(np.arange(count), present)
+    return number[labels + 1]
 
 
 def edited(

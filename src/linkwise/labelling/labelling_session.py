@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._wording import STRAY, UNCLEAR
 from linkwise.constraints import Constraints
 from linkwise.constraints.conflicts import explain
 from linkwise.journal import Event, Journal, State
@@ -24,6 +25,7 @@ from linkwise.labelling.project import import_table, task_of
 from linkwise.labelling.texts import clean
 from linkwise.query import Known
 
+MARKED = {UNCLEAR: "unclear", STRAY: "in no cluster"}  # in words
 SAME = {True: "same", False: "different", None: "unsure"}
 
 
@@ -81,6 +83,9 @@ def event_text(event: Event) -> str:
     if event.kind == "link" and len(body["pairs"]) == 1:
         a, b, sign, _ = body["pairs"][0]
         return f"{clean(a)} {'with' if sign > 0 else 'not with'} {clean(b)}"
+    if event.kind == "mark":
+        rows = clean(body["rows"][0]) if len(body["rows"]) == 1 else f"{len(body['rows'])} rows"
+        return f"{rows}: {MARKED[body['mark']]}"
     if event.kind == "rename":
         return f"a cluster is called {clean(body['name'])!r}" if body["name"] else "a name removed"
     return clean(event.why) or event.kind
@@ -119,6 +124,7 @@ class LabellingSession:
         by_id = state.constraints()
         links = by_id.resolve(self.items.ids, n=n)
         unsure = [(self.row_of[a], self.row_of[b]) for a, b in state.unsure]
+        task = task_of(state, self.items.ids, n, self.n_clusters)
         conflict = by_id.select(np.isin(by_id.source, BY_HAND, invert=True)).conflict(
             self.n_clusters
         )
@@ -129,8 +135,8 @@ class LabellingSession:
         return Snapshot(
             state,
             links,
-            Known(links, unsure),
-            task_of(state, self.items.ids, n, self.n_clusters),
+            Known(links, unsure, dict(task.marks)),
+            task,
             conflict,
             [] if conflict is None else state.events_about(conflict),
             again,
@@ -164,6 +170,17 @@ class LabellingSession:
                     self._again.pop()
                 else:
                     self._again.clear()
+            self.follow()
+        return event
+
+    def mark(
+        self, rows: list[int], mark: str, *, why: str = "", client: str | None = None
+    ) -> Event:
+        """Write that rows are "unclear", or belong to no cluster: "stray"."""
+        named = [self.items.name(row) for row in rows]
+        with self._mutex:
+            event = self.journal.mark(named, mark, why=why, client=client)
+            self._again = [one for one in self._again if not {one.a, one.b} & set(rows)]
             self.follow()
         return event
 

@@ -42,6 +42,7 @@ def similar_rows(X: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> list[in
     Nearest first. The rest of a cluster is known by representatives.
     """
     found: list[tuple[float, int]] = []
+    rows = rows[labels[rows] >= 0]  # strays have no cluster to follow from
     for cluster in np.unique(labels[rows]):
         mine = rows[labels[rows] == cluster]
         rest = np.setdiff1d(np.flatnonzero(labels == cluster), mine)

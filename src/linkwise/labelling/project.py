@@ -123,9 +123,10 @@ def task_of(state, ids, n, n_clusters):
     row_of = {name: row for row, name in enumerate(range(n) if ids is None else ids)}
     links = state.constraints().resolve(ids, n=n).active()
     unsure = [(row_of[a], row_of[b]) for a, b in state.unsure]
-    by_hand = [event for event in state.active if event.by_hand]
-    edits = [edit for event in by_hand for edit in edits_of(event, row_of)]
-    return Task(links, unsure, edits, n_clusters)
+    editing = [event for event in state.active if event.edits_labels]
+    edits = [edit for event in editing for edit in edits_of(event, row_of)]
+    marks = {row_of[name]: mark for name, mark in state.marks.items()}
+    return Task(links, unsure, edits, n_clusters, marks)
 
 
 def items_of(data, project, path):
@@ -154,8 +155,9 @@ def export(path, output, *, labels_of=None, log=False):
         label_of = {items.name(row): label for row, label in enumerate(labels.tolist())}
         names = project.state.cluster_names(label_of)
         write_labels(output, labels, items.ids, names, force=True)
-        clusters = counted(len(set(label_of.values())), "cluster")
-        return f"{counted(len(labels), 'row')} in {clusters}"
+        clusters, strays = counted(int(labels.max()) + 1, "cluster"), int((labels < 0).sum())
+        apart = f"; {counted(strays, 'row')} in no cluster, label -1" if strays else ""
+        return f"{counted(len(labels) - strays, 'row')} in {clusters}{apart}"
     if log:
         write_log(output, project)
         return counted(len(project.events), "event")

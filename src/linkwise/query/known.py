@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise._wording import STRAY
 from linkwise.constraints import Constraints
 
 ASIDE = 2  # answers "don't know" about a point after which it is not asked about any more
@@ -29,11 +30,13 @@ class Known:
     ----------
     links : Constraints by row number; pairs of weight 0 say nothing and are left out
     unsure : pairs (a, b) of rows to which "don't know" was answered
+    marks : dict {row: "unclear" or "stray"}, the rows that are not asked about
 
     Attributes
     ----------
     links : Constraints, in their order
     unsure : dict with a key (a, b), a < b, for each such pair
+    marks : dict {row: "unclear" or "stray"}
     contradicted : list of (a, b), a < b, pairs that heavier or earlier ones contradict
 
     Examples
@@ -44,16 +47,20 @@ class Known:
     """
 
     def __init__(
-        self, links: Constraints | None = None, unsure: Iterable[tuple[int, int]] = ()
+        self,
+        links: Constraints | None = None,
+        unsure: Iterable[tuple[int, int]] = (),
+        marks: dict[int, str] | None = None,
     ) -> None:
         self.links = Constraints() if links is None else links.active()
         self.unsure = dict.fromkeys(_ordered(a, b) for a, b in unsure)
+        self.marks: dict[int, str] = dict(marks or {})
         self._rebuild()
 
     @property
     def n_answers(self) -> int:
-        """How many pairs were answered, "don't know" among them."""
-        return self.links.n_pairs + len(self.unsure)
+        """How many pairs and rows were answered about, "don't know" among them."""
+        return self.links.n_pairs + len(self.unsure) + len(self.marks)
 
     def _rebuild(self) -> None:
         self.contradicted: list[tuple[int, int]] = []
@@ -168,15 +175,21 @@ class Known:
         return self.relation(a, b) is None and _ordered(a, b) not in self.unsure
 
     def is_aside(self, a: int) -> bool:
-        """Tell whether a point is set aside: "don't know" was answered about it ASIDE times.
+        """Tell whether a point is set aside: marked, or "don't know" was answered ASIDE times.
 
-        Such a point is not asked about any more. A point with another answer is clear enough.
+        Such a point is not asked about any more. An unmarked point with another answer is clear
+        enough.
         """
-        return a not in self._root and self.unsure_of.get(a, 0) >= ASIDE
+        return a in self.marks or (a not in self._root and self.unsure_of.get(a, 0) >= ASIDE)
 
     def aside(self) -> list[int]:
         """Return the points that are set aside."""
-        return [a for a in self.unsure_of if self.is_aside(a)]
+        return [a for a in {**self.marks, **self.unsure_of} if self.is_aside(a)]
+
+    @property
+    def strays(self) -> list[int]:
+        """The points that belong to no cluster."""
+        return [a for a, mark in self.marks.items() if mark == STRAY]
 
     @property
     def unsure_of(self) -> dict[int, int]:

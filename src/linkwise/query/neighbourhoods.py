@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.query.known import Known, separate_sets
+from linkwise.query.known import separate_sets
 from linkwise.query.model import Context, Question
+
+TURNS = 3  # members that show a neighbourhood in turn: more would be less typical
 
 
 class Neighbourhoods(NamedTuple):
@@ -25,7 +27,6 @@ class Neighbourhoods(NamedTuple):
     free : bool array (r, l), whether the pair may be asked
     rows : int array (r,)
     complete : bool, whether every cluster has a neighbourhood
-    must_links : dict {point: number of its must-links}
     """
 
     members: list[np.ndarray]
@@ -33,7 +34,6 @@ class Neighbourhoods(NamedTuple):
     free: np.ndarray
     rows: np.ndarray
     complete: bool
-    must_links: dict[int, int]
 
 
 def neighbourhoods_of(context: Context, first: int, *, exact: bool = False) -> Neighbourhoods:
@@ -67,7 +67,7 @@ def neighbourhoods_of(context: Context, first: int, *, exact: bool = False) -> N
     free[np.searchsorted(rows, aside)] = False
     free[np.searchsorted(rows, members[0][0]), 0] = False
     complete = len(roots) >= model.k
-    return Neighbourhoods(members, p, free, rows, complete, count_must_links(known))
+    return Neighbourhoods(members, p, free, rows, complete)
 
 
 def shut(sets: Neighbourhoods) -> np.ndarray:
@@ -82,32 +82,33 @@ def likeliest(sets: Neighbourhoods, i: int) -> int | None:
     return int(np.argmax(np.where(sets.free[i], sets.p[i], -1)))
 
 
-def count_must_links(known: Known) -> dict[int, int]:
-    """Return {point: number of its must-links}, earliest points first."""
-    count = dict.fromkeys(known.touched(), 0)
-    for pair in known.links:
-        if pair.sign > 0:
-            count[pair.a] += 1
-            count[pair.b] += 1
-    return count
-
-
 def ask_about(context: Context, sets: Neighbourhoods, i: int, reason: str) -> Question | None:
     """Return the question about row i of the model and its likeliest neighbourhood, or None.
 
-    A neighbourhood is always shown by the same member, the one compared with most others, unless
-    "don't know" was answered about it: then a wrong answer is about one point, and does not join
-    two neighbourhoods later.
+    The neighbourhood is shown by one of its most typical members, another one each time.
     """
     z = likeliest(sets, i)
     if z is None:
         return None
-    point, count = int(sets.rows[i]), sets.must_links
-    rank = {member: place for place, member in enumerate(count)}
-    unclear = context.known.unsure_of
-    members = sorted(
-        sets.members[z].tolist(),
-        key=lambda m: (unclear.get(m, 0), -count.get(m, 0), rank.get(m, 0)),
-    )
-    shown = next((member for member in members if context.may_ask(point, member)), None)
-    return None if shown is None else Question(point, shown, reason)
+    point = int(sets.rows[i])
+    members = [m for m in typical(context, sets, z) if context.may_ask(point, m)]
+    if not members:
+        return None
+    turn = context.known.n_answers % min(len(members), TURNS)
+    return Question(point, members[turn], reason)
+
+
+def typical(context: Context, sets: Neighbourhoods, z: int) -> list[int]:
+    """Return the members of a neighbourhood, the clearest and most typical first.
+
+    A member about which "don't know" was answered, or that the model puts elsewhere, comes last:
+    a wrong answer may have brought it here. Among the others those in the middle come first.
+    """
+    members = sets.members[z]
+    at = np.searchsorted(sets.rows, members)
+    own = sets.p[at, z] >= sets.p[at].max(axis=1) - 1e-6
+    E = context.data.positions(context.model.k)[members]
+    central = E @ E.mean(axis=0)
+    count = context.known.unsure_of
+    unclear = np.array([count.get(m, 0) for m in members.tolist()])
+    return members[np.lexsort((-central, ~own, unclear))].tolist()

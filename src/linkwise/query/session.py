@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
+from linkwise._wording import MARKS
 from linkwise.constraints import Constraints
 from linkwise.query.known import Known
 from linkwise.query.model import Context, Model, Question, fit
@@ -123,7 +124,17 @@ class Session:
         """The pairs of rows (a, b), a < b, to which "don't know" was answered."""
         return list(self._known.unsure)
 
-    def follow(self, links: Constraints, unsure: Iterable[tuple[int, int]] = ()) -> None:
+    @property
+    def marks(self) -> dict[int, str]:
+        """The rows that are "unclear", or "stray": they belong to no cluster."""
+        return dict(self._known.marks)
+
+    def follow(
+        self,
+        links: Constraints,
+        unsure: Iterable[tuple[int, int]] = (),
+        marks: dict[int, str] | None = None,
+    ) -> None:
         """Replace all answers.
 
         Parameters
@@ -131,9 +142,12 @@ class Session:
         links : Constraints by row number. Their weights count as so many answers, weight 0 says
             nothing; when links conflict, the heavier wins
         unsure : pairs (a, b) of rows to which "don't know" was answered
+        marks : dict {row: "unclear" or "stray"}
         """
         links = links.resolve(n=self.n)
-        self._known = Known(links, [self._checked(a, b, None)[:2] for a, b in unsure])
+        pairs = [self._checked(a, b, None)[:2] for a, b in unsure]
+        marked = dict(self._checked_mark(*one) for one in (marks or {}).items())
+        self._known = Known(links, pairs, marked)
         self._memo: dict[str, Any] = {}
         self._changed()
 
@@ -142,19 +156,27 @@ class Session:
             self.data, self._known, self.n_clusters, seed=self.seed, memo=self._memo
         )
 
+    def _checked_row(self, row: int) -> int:
+        if not isinstance(row, Integral) or not 0 <= int(row) < self.n:
+            raise ValueError(f"{row!r} is no row of the data; expected 0..{self.n - 1}")
+        return int(row)
+
+    def _checked_mark(self, row: int, mark: str) -> tuple[int, str]:
+        if mark not in MARKS:
+            raise ValueError(f"mark={mark!r}: expected one of {', '.join(MARKS)}")
+        return self._checked_row(row), mark
+
     def _checked(
         self, a: int, b: int, same: bool | None, weight: float = 1.0
     ) -> tuple[int, int, bool | None, float]:
-        for point in (a, b):
-            if not isinstance(point, Integral) or not 0 <= int(point) < self.n:
-                raise ValueError(f"{point!r} is no row of the data; expected 0..{self.n - 1}")
+        a, b = self._checked_row(a), self._checked_row(b)
         if a == b:
             raise ValueError(f"row {a} was named twice; an answer is about two rows")
         if same is not None and same not in (True, False):
             raise ValueError(f"same={same!r}: expected True, False, or None for don't know")
         if not (weight >= 0 and np.isfinite(weight)):
             raise ValueError(f"weight={weight!r}: expected a finite number >= 0")
-        return int(a), int(b), None if same is None else bool(same), float(weight)
+        return a, b, None if same is None else bool(same), float(weight)
 
     def ask(self, n: int = 1) -> list[Question]:
         """Return at most n distinct questions, the most informative first; none if all is known.
@@ -178,6 +200,19 @@ class Session:
         self._known.tell(*answer)
         self._changed()
 
+    def mark(self, row: int, mark: str | None) -> None:
+        """Take an answer about one row: "unclear", "stray", or None to remove its mark.
+
+        A marked row is not asked about any more. A stray belongs to no cluster: its label is -1.
+        Answers about pairs with it still count.
+        """
+        if mark is None:
+            self._known.marks.pop(self._checked_row(row), None)
+        else:
+            self._known.marks.update([self._checked_mark(row, mark)])
+        self._memo = {}
+        self._changed()
+
     def forget(self, a: int, b: int) -> None:
         """Undo the answer about rows a and b."""
         a, b, *_ = self._checked(a, b, None)
@@ -189,8 +224,10 @@ class Session:
 
     @property
     def labels(self) -> np.ndarray:
-        """The cluster of every point, int array (n_samples,)."""
-        return self.context.clustering.labels
+        """The cluster of every point, int array (n_samples,); -1 for strays."""
+        found = self.context.clustering.labels.copy()
+        found[self._known.strays] = -1
+        return found
 
     def _changed_by_last(self) -> float:
         """Return the share of the core whose cluster the last answers changed, by the Model."""
@@ -209,7 +246,9 @@ class Session:
         """Return how far the answers have come."""
         count = self._known.n_answers
         changed = self._changed_by_last()
-        expected = float(1 - self._q_of(self.context.model).max(axis=1).mean())
+        placed = ~np.isin(self.data.core, self._known.strays)
+        doubt = 1 - self._q_of(self.context.model)[placed].max(axis=1)
+        expected = float(doubt.sum() / max(len(doubt), 1))
         left = bool(any_open(self.context, 1))
         enough = not left or (count > LAST and changed <= QUIET and expected <= QUIET)
         return Progress(count, changed, expected, enough, left)

@@ -7,6 +7,7 @@ and in any way. What was undone is asked again, the last first, also after a res
 import signal
 from contextlib import contextmanager
 
+from linkwise._wording import MARKS
 from linkwise.journal import NotSaved
 from linkwise.labelling.cluster_model import ClusterModel
 from linkwise.labelling.labelling_session import SAME, Asked, LabellingSession, event_text
@@ -21,6 +22,8 @@ HELP = (
     "numbers far apart, by **. Differing words of a text are in brackets or in colour.",
     "s same: they belong in one cluster. d different: they do not. u or space, unsure: you do not "
     "know, and the pair is not asked again.",
+    "c unclear: the first row cannot be judged, and is not asked about again. x: the first row "
+    "belongs to no cluster.",
     "b back: undoes the last answer and asks again; press it as often as you like. r redo: "
     "gives the undone answer again.",
     "q finished: ends. So does Ctrl-C. Every answer is saved at once, and the same command goes on "
@@ -68,6 +71,11 @@ class Dialogue:
     def answer(self, asked, same):
         """Write an answer."""
         self.project.answer(asked.a, asked.b, same, why=asked.why)
+        self._follow()
+
+    def mark(self, asked, mark):
+        """Write that the first row of a question is unclear, or in no cluster."""
+        self.project.mark([asked.a], mark, why=asked.why)
         self._follow()
 
     def back(self):
@@ -165,6 +173,9 @@ def act(dialogue, asked, key, screen, keys):
     if key in ANSWERS:
         dialogue.answer(asked, ANSWERS[key])
         return ""
+    if key in MARKS:
+        dialogue.mark(asked, key)
+        return ""
     if key == "back":
         return dialogue.back()
     if key == "redo":
@@ -173,7 +184,7 @@ def act(dialogue, asked, key, screen, keys):
         screen.show([[(line, "")] for line in _help_lines(screen)])
         keys.next(lambda stopped: None)
         return ""
-    return f"{key} is no key; s, d, u, b, r, q, or ? for help."
+    return f"{key} is no key; s, d, u, c, x, b, r, q, or ? for help."
 
 
 def _help_lines(screen):

@@ -16,9 +16,9 @@ except ImportError:  # Windows: lines
     termios = None  # type: ignore[assignment]
 
 MEANING = {
-    "s": "same", "d": "different", "u": "unsure", " ": "unsure", "b": "back", "\x7f": "back",
-    "\x08": "back", "r": "redo", "q": "finished", "\x04": "finished", "?": "help",
-    "h": "help",
+    "s": "same", "d": "different", "u": "unsure", " ": "unsure", "c": "unclear", "x": "stray",
+    "b": "back", "\x7f": "back", "\x08": "back", "r": "redo", "q": "finished",
+    "\x04": "finished", "?": "help", "h": "help",
 }  # fmt: skip
 WORDS = {
     **{word: word for word in MEANING.values()},

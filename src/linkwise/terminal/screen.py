@@ -17,7 +17,8 @@ from linkwise.terminal.layout import cut, padded, width, wrapped
 CODES = {"bold": "1", "dim": "2", "mark": "1;33"}
 NARROW = 50  # columns below which the rows are shown one above the other
 LINES = 3  # of a field that is not the text; the other columns need room too
-KEYS = ("s = same,", "d = different,", "u = unsure,", "b = back,", "r = redo,", "q = finished,",
+KEYS = ("s = same,", "d = different,", "u = unsure,", "c = first is unclear,",
+        "x = first is in no cluster,", "b = back,", "r = redo,", "q = finished,",
         "? = help")  # fmt: skip
 
 
