@@ -1,4 +1,8 @@
-"""Parts of the tests that kill a server: the server in a process, and commands sent to it."""
+"""Parts of the tests that kill a server: the server in a process, and commands sent to it.
+
+What a server imports is imported here, so that a start after a kill takes milliseconds.
+LINKWISE_KILLS sets the number of kills; docs/reliability.md has the figures of 1,000.
+"""
 
 import http.client
 import json
@@ -15,6 +19,11 @@ import pytest
 if not hasattr(os, "fork"):
     pytest.skip("no fork", allow_module_level=True)
 
+import uvicorn
+import uvicorn.lifespan.on
+import uvicorn.loops.auto
+import uvicorn.protocols.http.auto
+import uvicorn.protocols.websockets.auto
 from app_parts import KEY
 
 from linkwise.app.security import Access
@@ -48,8 +57,6 @@ class KilledServer:
                 os._exit(1)
 
     def _serve(self):
-        import uvicorn
-
         app = self.application_of(Access(self.port, key=KEY))
         config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on")
         uvicorn.Server(config).run(sockets=[self.sock])
