@@ -28,6 +28,7 @@ from linkwise import (
     sample_pairs,
 )
 from linkwise.evaluate import adjusted_rand_index
+from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.linalg import downdate
 from linkwise.tables import read_points
 
@@ -68,6 +69,21 @@ def test_probabilities_of_new_rows_sum_to_one(rng):
     model = linkwise.LinkClustering(None, effort="fast", random_state=0)
     P = model.fit(X, constraints=chain).predict_proba(X + 0.01)
     assert_allclose(P.sum(axis=1), 1)
+
+
+def test_a_chain_of_cannot_links_does_not_make_clusters_of_single_rows(rng):
+    """Two clusters can hold the chain; there were 40."""
+    X = rng.standard_normal((60, 3)) + 2 * rng.integers(0, 4, (60, 1))
+    chain = Constraints([], [(i, i + 1) for i in range(29)])
+    model = linkwise.LinkClustering(None, effort="fast", random_state=0).fit(X, constraints=chain)
+    assert 2 <= model.n_clusters_ <= 10
+
+
+def test_units_are_irrelevant_if_every_row_occurs_often():
+    X = np.repeat([[0.0], [1.0], [2.0]], 9, axis=0).astype(np.float32)
+    one, four = (NeighbourAffinity(factor * X, 10, "local").W for factor in np.float32([1, 4]))
+    assert_array_equal(one.toarray(), four.toarray())
+    assert 0 < one[0, 9:].max() < 1
 
 
 @pytest.mark.filterwarnings("ignore:only 1 of")

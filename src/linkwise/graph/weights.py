@@ -57,11 +57,14 @@ def local_scales(distances):
     """Return s of Eq. (2) from the sorted neighbour distances (n, k >= 1).
 
     If a point coincides with its 7th neighbour, s would be 0 and would cut it off from all others.
-    It gets the smallest positive scale of the data instead.
+    It gets the smallest positive scale of the data instead; if there is none, the smallest positive
+    distance.
     """
     s = distances[:, min(LOCAL_NEIGHBOUR, distances.shape[1]) - 1]
     xp = namespace(s)
     positive = s[s > 0]
+    if not len(positive):
+        positive = distances[distances > 0]
     floor = xp.min(positive) if len(positive) else xp.ones_like(s)
     return xp.where(s < floor, floor, s)
 
