@@ -31,7 +31,7 @@ gates: $(READY)
 	$(PYTEST) tests/test_gates.py tests/test_faults.py tests/test_interrupted_fits.py \
 	  tests/test_header_matrix.py tests/test_power_loss.py tests/test_journal_killed.py \
 	  tests/test_app_killed.py tests/test_segment_killed.py tests/test_terminal_killed.py \
-	  tests/test_soak.py tests/test_kept_files.py tests/test_journal.py
+	  tests/test_two_writers.py tests/test_soak.py tests/test_kept_files.py tests/test_journal.py
 	LINKWISE_FUZZ=10000 $(PYTEST) tests/test_app.py -k nothing_breaks
 	$(BIN)/python -m benchmarks fuzz --problems $(PROBLEMS) --jobs 2
 

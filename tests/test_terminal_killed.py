@@ -61,7 +61,7 @@ class ForkedTerminal(Terminal):
         if self.pid == 0:
             try:
                 os.environ |= {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24"}
-                sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")
+                sys.stdin, sys.stdout, sys.stderr = map(os.fdopen, (0, 1, 2), "rww")
                 dialogue.ClusterModel = InTurn
                 if planted:
                     Journal._begin, Journal._commit = commit_late, lambda journal: None

@@ -67,7 +67,8 @@ def written(path, minutes, planted=""):
     writers = []
     for place in places:
         with place.open("w") as out:  # a pipe would fill up, and stop the writer
-            line = [sys.executable, "-c", WRITER, path, place.suffix[1:], str(60 * minutes), planted]
+            options = [path, place.suffix[1:], str(60 * minutes), planted]
+            line = [sys.executable, "-c", WRITER, *options]
             writers.append(subprocess.Popen(line, env=environ, stdout=out))
     assert [writer.wait() for writer in writers] == [0, 0]
     lines = [place.read_text().split() for place in places]
