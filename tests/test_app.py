@@ -364,6 +364,25 @@ def test_marked_rows_are_listed_and_not_asked_about(table):
         assert state["question"] == asked
 
 
+def test_each_command_says_who_gives_it(stub):
+    for who in ("anna", "bea"):
+        for i in range(2):
+            stub.command("/api/answer", {"a": i, "b": i + 1, "same": True, "who": who})
+    stub.command("/api/mark", {"rows": [7], "mark": "unclear", "who": "bea"})
+    stub.command("/api/undo", {"who": "anna"})
+    state = stub.state()
+    assert [(p["who"], p["answers"], p["shared"]) for p in state["people"]] == [
+        ("anna", 2, 2),
+        ("bea", 2, 2),
+    ]
+    assert [e.who for e in stub.label_page.journal.events()][-2:] == ["bea", "anna"]
+    assert state["who"] == stub.label_page.journal.who
+    stub.command("/api/answer", {"a": 5, "b": 6, "same": True})
+    assert stub.label_page.journal.events()[-1].who == stub.label_page.journal.who
+    for odd in ("", " ", 3, "x" * 81):
+        stub.command("/api/undo", {"who": odd}, status=400)
+
+
 def test_numbers_are_plain_bytes(stub):
     assert len(stub.get("/api/map").body) == 24 * 8
     assert np.frombuffer(stub.get("/api/labels").body, "<i4").tolist() == [0] * 24

@@ -232,29 +232,31 @@ class LabelPage(Watched):
         await self.follow()
         return found
 
-    async def answer(self, a, b, same, client):
+    async def answer(self, a, b, same, client, who=None):
         """Write an answer about two row numbers."""
         a, b = rows_in([a, b], self.n, least=2)
         if same is not None and not isinstance(same, bool):
             raise ValueError(f"same must be true, false or null; got {same!r}")
         asked = self.asked
         why = asked.why if asked is not None and {a, b} == {asked.a, asked.b} else "asked before"
-        return await self.write(self.project.answer, a, b, same, why=why, client=client)
+        return await self.write(self.project.answer, a, b, same, why=why, client=client, who=who)
 
-    async def mark(self, rows, mark, client):
+    async def mark(self, rows, mark, client, who=None):
         """Write that rows are "unclear", or belong to no cluster: "stray"."""
         rows = rows_in(rows, self.n)
         return await self.write(
-            self.project.mark, rows, mark, why="marked on the page", client=client
+            self.project.mark, rows, mark, why="marked on the page", client=client, who=who
         )
 
-    async def undo(self, event, client):
+    async def undo(self, event, client, who=None):
         """Undo an event by its number, by default the last one that counts."""
-        return await self.write(self.project.undo, event, why="undo on the page", client=client)
+        said = {"why": "undo on the page", "client": client, "who": who}
+        return await self.write(self.project.undo, event, **said)
 
-    async def redo(self, event, client):
+    async def redo(self, event, client, who=None):
         """Redo an event by its number, by default the one undone last."""
-        return await self.write(self.project.redo, event, why="redo on the page", client=client)
+        said = {"why": "redo on the page", "client": client, "who": who}
+        return await self.write(self.project.redo, event, **said)
 
     def _event_of(self, action, options, version):
         """Return (kind, body, why, labels) of a correction of the clusters that the person saw."""
@@ -264,14 +266,14 @@ class LabelPage(Watched):
         answers = teaching(self.current.links)
         return *act(self.items, labels, action, options, answers), labels
 
-    async def correct(self, action, options, version, client, *, teach=False):
+    async def correct(self, action, options, version, client, *, teach=False, who=None):
         """Write a correction by hand; with ``teach`` the models learn from it as well."""
         sent = await asyncio.to_thread(self.journal.sent, client)
         if sent is not None:  # sent again: the clusters may have changed since
             return sent
         kind, body, why, _ = await asyncio.to_thread(self._event_of, action, options, version)
         return await self.write(
-            self.project.append, kind, body, why=why, client=client, teach=teach
+            self.project.append, kind, body, why=why, client=client, teach=teach, who=who
         )
 
     async def preview(self, action, options, version):

@@ -20,6 +20,11 @@ marks rows: they are not asked about any more, and a stray belongs to no cluster
 state has "marks", how many rows have each mark. A row of /api/rows has its "mark" or null, and
 /api/rows?mark=stray lists the rows that have one. Undo removes a mark; so does an event that says
 where the row belongs. A question is about its row "a"; "b" is a typical member of a cluster.
+
+The commands answer, mark, undo, redo and correct may say "who" gives them, a name of 1 to 80
+characters; without it, it is the person whom `linkwise label --as` names. The state has "who", that
+person, and "people", everybody who answered: {"who", "answers", "shared" (pairs that others
+answered too), "right_same", "right_different" (estimated shares of right answers)}.
 """
 
 import asyncio
@@ -121,18 +126,18 @@ def label_routes(page):
         return JSONResponse(shown() | {"said": text})
 
     async def answer(request):
-        body = await command(request, "a", "b", "same", "client")
+        body = await command(request, "a", "b", "same", "client", who=None)
         event = await page.answer(**body)
         return JSONResponse(shown() | {"event": event.seq})
 
     async def mark(request):
-        event = await page.mark(**await command(request, "rows", "mark", "client"))
+        event = await page.mark(**await command(request, "rows", "mark", "client", who=None))
         return JSONResponse(shown() | {"event": event.seq})
 
     async def correct(request):
-        body = correction(await command(request, "action", "options", "client", **MAY))
+        body = correction(await command(request, "action", "options", "client", who=None, **MAY))
         what = body["action"], body["options"], body["labels"]
-        event = await page.correct(*what, body["client"], teach=body["teach"])
+        event = await page.correct(*what, body["client"], teach=body["teach"], who=body["who"])
         return JSONResponse(shown() | {"event": event.seq})
 
     async def previewed(request):
@@ -154,8 +159,8 @@ def label_routes(page):
         "export/{what}.{suffix}": export,
     }  # fmt: skip
     posts = {
-        "answer": answer, "mark": mark, "undo": step_route(page.undo, shown),
-        "redo": step_route(page.redo, shown), "correct": correct,
+        "answer": answer, "mark": mark, "undo": step_route(page.undo, shown, who=None),
+        "redo": step_route(page.redo, shown, who=None), "correct": correct,
         "preview": previewed, "count": count, "mode": mode, "import": imported,
     }  # fmt: skip
     return [*static_routes("label"), *api_routes(gets, posts)]

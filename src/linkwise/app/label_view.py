@@ -104,6 +104,8 @@ def view(page):
         "tick": page.tick,
         "ready": page.xy is not None,
         "failure": page.failure,
+        "who": clean(page.journal.who),
+        "people": [person._asdict() | {"who": clean(person.who)} for person in current.people],
         "counts": state.counts,
         "marks": {mark: list(current.task.marks.values()).count(mark) for mark in MARKS},
         "links": current.links.n_pairs,

@@ -7,6 +7,8 @@ from starlette.responses import JSONResponse, Response
 
 BINARY = "application/octet-stream"
 
+NAME = 80  # characters of the name of a person
+
 
 async def command(request, *names, **optional):
     """Return the JSON object of a POST; it has these names, and may have the optional ones."""
@@ -24,6 +26,9 @@ async def command(request, *names, **optional):
     client = body.get("client")
     if client is not None and not (isinstance(client, str) and 8 <= len(client) <= 64):
         raise ValueError("client must be a text of 8 to 64 characters")
+    who = body.get("who")
+    if who is not None and not (isinstance(who, str) and 1 <= len(who.strip()) <= NAME):
+        raise ValueError(f"who must be null or a name of 1 to {NAME} characters")
     return body
 
 
@@ -49,20 +54,22 @@ def file_response(raw, name):
     return Response(raw, media_type=BINARY, headers=headers)
 
 
-def step_route(step, view):
+def step_route(step, view, **optional):
     """Return the handler of an undo or a redo.
 
     Parameters
     ----------
     step : async function (event, client) -> Event; event is the number of one, or None: the last
     view : function () -> what the page shows, for JSON
+    optional : what the request may have besides, with defaults; passed on to ``step``
     """
 
     async def handler(request):
-        body = await command(request, "client", event=None)
+        body = await command(request, "client", event=None, **optional)
         if not (body["event"] is None or type(body["event"]) is int):
             raise ValueError("event must be null or the number of an event")
-        event = await step(body["event"], body["client"])
+        more = {name: body[name] for name in optional}
+        event = await step(body["event"], body["client"], **more)
         return JSONResponse(view() | {"event": event.seq})
 
     return handler

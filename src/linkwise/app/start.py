@@ -8,7 +8,9 @@ from linkwise.app.security import check_host
 from linkwise.app.server import need_starlette, serve
 
 
-def label_in_browser(data, path, settings, *, host=None, port=None, token=None, browser=True):
+def label_in_browser(
+    data, path, settings, *, who=None, host=None, port=None, token=None, browser=True
+):
     """Serve the page of a data file and its project until Ctrl-C; return the exit code."""
     _check(host, token)
     from linkwise.app.label_page import LabelPage
@@ -16,7 +18,7 @@ def label_in_browser(data, path, settings, *, host=None, port=None, token=None, 
     from linkwise.labelling.project import open_project
     from linkwise.tables.id_columns import recognised_note
 
-    items, journal = open_project(data, path, settings, least=1)
+    items, journal = open_project(data, path, settings, least=1, who=who)
     if items.recognised is not None:
         print(recognised_note(data, items.recognised), file=sys.stderr)
     with journal:

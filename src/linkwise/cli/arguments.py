@@ -167,6 +167,7 @@ def parser() -> Parser:
         metavar="FILE",
         help="file of the answers; default DATA with the suffix .linkwise",
     )
+    add("--as", dest="who", metavar="NAME", help="who answers; default: the name of the user")
     add("--text", metavar="C", help="column of texts to cluster by")
     add("--image", metavar="C", help="column of names of image files to cluster by")
     add(
@@ -210,6 +211,11 @@ def parser() -> Parser:
         "--labels", metavar="DATA", help="cluster DATA by the answers and write the labels"
     )
     what.add_argument("--log", action="store_true", help="write every event, undone ones included")
+    what.add_argument(
+        "--agreement",
+        action="store_true",
+        help="write how reliable the people are who answered, and how far they agree",
+    )
     add("--force", action="store_true", help="overwrite the output")
 
     added = command(segment)

@@ -22,6 +22,8 @@ def label(args: Namespace) -> int:
     limits = {name: getattr(args, name) for name in ("budget", "batch", "max_cost")}
     if args.oracle is None and any(value is not None for value in limits.values()):
         raise UsageError("--budget, --batch and --max-cost are for --oracle COMMAND")
+    if args.oracle is not None and args.who is not None:
+        raise UsageError("--as names a person; with --oracle the program is the author")
     if args.oracle is not None and (args.terminal or args.table is not None):
         raise UsageError("--oracle asks a program; leave --terminal and --import out")
     project = args.project or default_project(args.data)
@@ -33,13 +35,14 @@ def label(args: Namespace) -> int:
     if args.table is None and args.terminal:
         from linkwise.terminal.start import label_in_terminal
 
-        return label_in_terminal(args.data, project, settings)
+        return label_in_terminal(args.data, project, settings, who=args.who)
     if args.table is None:
         from linkwise.app.start import label_in_browser
 
         where = {name: getattr(args, name) for name in ("host", "port", "token")}
-        return label_in_browser(args.data, project, settings, browser=args.browser, **where)
-    items, journal = open_project(args.data, project, settings)
+        where |= {"who": args.who, "browser": args.browser}
+        return label_in_browser(args.data, project, settings, **where)
+    items, journal = open_project(args.data, project, settings, who=args.who)
     with journal:
         if items.recognised is not None:
             from linkwise.tables.id_columns import recognised_note
@@ -50,12 +53,12 @@ def label(args: Namespace) -> int:
 
 
 def export(args: Namespace) -> int:
-    """Write the links, the labels or the log of a project to a table."""
+    """Write the links, the labels, the log, or the agreement of people to a table."""
     from linkwise.journal.exports import check_format
     from linkwise.labelling.project import export as write
     from linkwise.tables import check_output
 
-    what = {"labels_of": args.labels, "log": args.log}
+    what = {"labels_of": args.labels, "log": args.log, "agreement": args.agreement}
     if args.output == "-":
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder, "table.csv")

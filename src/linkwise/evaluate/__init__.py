@@ -1,4 +1,4 @@
-"""Agreement of a clustering with true classes, and the share of constraints that it keeps."""
+"""Agreement with true classes and between people, and the share of constraints that is kept."""
 
 from linkwise.evaluate.agreement import (
     accuracy,
@@ -7,16 +7,22 @@ from linkwise.evaluate.agreement import (
     mutual_information,
     rand_index,
 )
+from linkwise.evaluate.raters import Agreement, Ratings, agreement, answer_weights, rate
 from linkwise.evaluate.satisfaction import Kept, kept, scores, untouched
 
 __all__ = [
+    "Agreement",
     "Kept",
+    "Ratings",
     "accuracy",
     "adjusted_rand_index",
+    "agreement",
+    "answer_weights",
     "clustering_error",
     "kept",
     "mutual_information",
     "rand_index",
+    "rate",
     "scores",
     "untouched",
 ]

@@ -1,9 +1,9 @@
 """The log of answers: append-only events in one file, and what they say.
 
-events (the kinds of events, and the pairs that each means), state (the replay of a log), file (the
-SQLite file and its faults), data_identity (the data a project is about), journal (writing and
-reading), corrections (merge, split and move as events), exports (tables for other programs, and
-back), settings (what a project keeps).
+events (the kinds of events, and the pairs that each means), state (the replay of a log), people
+(who answered, and how reliable each is), file (the SQLite file and its faults), data_identity (the
+data a project is about), journal (writing and reading), corrections (merge, split and move as
+events), exports (tables for other programs, and back), settings (what a project keeps).
 
 The room does not depend on who asks: a terminal, a page and a script write the same events.
 NumPy is imported when constraints are requested, so a log opens at once.
@@ -15,6 +15,7 @@ from linkwise.journal.events import HAND, Draft, Event
 from linkwise.journal.exports import (
     read_table,
     restored_links,
+    write_agreement,
     write_links,
     write_log,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "representatives",
     "restored_links",
     "splitting",
+    "write_agreement",
     "write_links",
     "write_log",
 ]

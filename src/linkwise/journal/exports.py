@@ -3,6 +3,8 @@
     links   id_a, id_b, kind, weight, event, who, when, why          one row per pair that counts
     labels  id, label, name                                          one row per point
     log     seq, kind, body, who, when, why, client, source, data    all events, undone or not
+    agreement  who, other, answers, shared, agreed, kappa, right_same, right_different
+                                                  one row per person, and per two of them
 
 .csv and .tsv files have a header. A text that a spreadsheet would run as a formula is written with
 an apostrophe before it, which is removed when it is read back; numbers stay as they are. A .jsonl
@@ -33,6 +35,7 @@ from linkwise.journal.events import (
 )
 from linkwise.journal.file import FilePath
 from linkwise.journal.journal import Journal, Project
+from linkwise.journal.people import agreement_table
 from linkwise.journal.state import State, replay
 
 if TYPE_CHECKING:
@@ -133,6 +136,11 @@ def write_links(path: FilePath, state: State) -> None:
         for (a, b, sign, weight), e in zip(links, events, strict=True)
     ]
     write(path, {name: [row[j] for row in rows] for j, name in enumerate(LINKS)})
+
+
+def write_agreement(path: FilePath, state: State) -> None:
+    """Write how reliable people are, and how far they agree, to a table."""
+    write(path, agreement_table(state.active))
 
 
 def write_log(path: FilePath, project: Project) -> None:

@@ -264,22 +264,38 @@ class Journal:
         """Write that rows are "unclear", or belong to no cluster: "stray"."""
         return self.append("mark", {"rows": rows, "mark": mark}, why=why, client=client)
 
-    def undo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
+    def undo(
+        self,
+        event: int | None = None,
+        *,
+        why: str = "",
+        client: str | None = None,
+        who: str | None = None,
+    ) -> Event:
         """Make an event stop counting, by default the one that began to count last."""
-        return self._step("undo", event, why, client)
+        return self._step("undo", event, why, client, who)
 
-    def redo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
+    def redo(
+        self,
+        event: int | None = None,
+        *,
+        why: str = "",
+        client: str | None = None,
+        who: str | None = None,
+    ) -> Event:
         """Make an undone event count again, by default the one undone last."""
-        return self._step("redo", event, why, client)
+        return self._step("redo", event, why, client, who)
 
-    def _step(self, kind: str, event: int | None, why: str, client: str | None) -> Event:
+    def _step(
+        self, kind: str, event: int | None, why: str, client: str | None, who: str | None
+    ) -> Event:
         with self._mutex:
             self._check_open()
             before = None if client is None else self.sent(client)
             if before is not None and before.kind == kind:
                 return before
             body = {"event": self._state.target(kind, event)}
-            return self.append(kind, body, why=why, client=client)
+            return self.append(kind, body, why=why, client=client, who=who)
 
     def append(
         self,
@@ -289,9 +305,10 @@ class Journal:
         why: str = "",
         client: str | None = None,
         source: str | None = None,
+        who: str | None = None,
     ) -> Event:
-        """Write one event; return it when it is on the disk."""
-        (event,) = self.extend([Draft(kind, body, why, client, source)])
+        """Write one event, by default of the journal's author; return it when it is on the disk."""
+        (event,) = self.extend([Draft(kind, body, why, client, source, who)])
         return event
 
     def extend(self, drafts: Iterable[Draft]) -> list[Event]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linkwise.journal.events import Body, Event, Id, constraints_of
+from linkwise.journal.people import Person, people_of, weights_of
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -136,6 +137,11 @@ class State:
         return {word: sum(answer is value for answer in said) for word, value in values.items()}
 
     @property
+    def people(self) -> list[Person]:
+        """The people who answered, and how reliable each is."""
+        return people_of(self.active)
+
+    @property
     def names(self) -> list[Name]:
         """The names of clusters, a list of Name, the latest last; "" removes a name."""
         return [Name(e.body["rows"], e.body["name"]) for e in self.active if e.kind == "rename"]
@@ -148,9 +154,16 @@ class State:
     def constraints(self) -> "Constraints":
         """Return all pairs that count as Constraints by the user's ids, in the order of the log.
 
-        Every pair carries its weight, its source and the number of its event.
+        Every pair carries its weight, its source and the number of its event. Answers of people
+        who share pairs are weighted by their reliability (`people`).
         """
-        return constraints_of(self.active)
+        active = self.active
+        links = constraints_of(active)
+        weights = weights_of(active)
+        if not weights:
+            return links
+        found = [weights.get(number, 1.0) for number in links.event.tolist()]
+        return links.with_weight(links.weight * found)
 
     def events_about(self, links: "Constraints") -> list[Event]:
         """Return the events that state one of these pairs, the same way, in the order of the log.

@@ -19,6 +19,7 @@ from linkwise.constraints import Constraints
 from linkwise.constraints.conflicts import explain
 from linkwise.journal import Event, Journal, State
 from linkwise.journal.events import BY_HAND
+from linkwise.journal.people import Person
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.items import Items
 from linkwise.labelling.project import import_table, task_of
@@ -59,6 +60,7 @@ class Snapshot(NamedTuple):
     conflict_events : list of Event, those that state the pairs of the conflict
     again : Asked, the question to ask again, or None
     redo : Event that a redo would bring back, or None
+    people : list of Person, who answered and how reliable each is
     """
 
     state: State
@@ -69,6 +71,7 @@ class Snapshot(NamedTuple):
     conflict_events: list[Event]
     again: Asked | None
     redo: Event | None
+    people: list[Person]
 
     def conflict_words(self, shown: int) -> str:
         """Return the conflict as a sentence that names at most so many pairs; "" without one."""
@@ -141,6 +144,7 @@ class LabellingSession:
             [] if conflict is None else state.events_about(conflict),
             again,
             redo,
+            state.people,
         )
 
     def follow(self) -> Snapshot:
@@ -157,13 +161,20 @@ class LabellingSession:
             self.follow()
 
     def answer(
-        self, a: int, b: int, same: bool | None, *, why: str = "", client: str | None = None
+        self,
+        a: int,
+        b: int,
+        same: bool | None,
+        *,
+        why: str = "",
+        client: str | None = None,
+        who: str | None = None,
     ) -> Event:
         """Write the answer about rows a and b: True, False, or None for "don't know"."""
-        name = self.items.name
+        body = {"a": self.items.name(a), "b": self.items.name(b), "same": same}
         with self._mutex:
             before = self.journal.state.n_events
-            event = self.journal.answer(name(a), name(b), same, why=why, client=client)
+            event = self.journal.append("answer", body, why=why, client=client, who=who)
             if self.journal.state.n_events > before:
                 top = self._again[-1] if self._again else None
                 if top is not None and {a, b} == {top.a, top.b}:
@@ -174,12 +185,18 @@ class LabellingSession:
         return event
 
     def mark(
-        self, rows: list[int], mark: str, *, why: str = "", client: str | None = None
+        self,
+        rows: list[int],
+        mark: str,
+        *,
+        why: str = "",
+        client: str | None = None,
+        who: str | None = None,
     ) -> Event:
         """Write that rows are "unclear", or belong to no cluster: "stray"."""
-        named = [self.items.name(row) for row in rows]
+        body = {"rows": [self.items.name(row) for row in rows], "mark": mark}
         with self._mutex:
-            event = self.journal.mark(named, mark, why=why, client=client)
+            event = self.journal.append("mark", body, why=why, client=client, who=who)
             self._again = [one for one in self._again if not {one.a, one.b} & set(rows)]
             self.follow()
         return event
@@ -192,6 +209,7 @@ class LabellingSession:
         why: str = "",
         client: str | None = None,
         teach: bool = False,
+        who: str | None = None,
     ) -> Event:
         """Write a correction; nothing is asked again after it.
 
@@ -200,7 +218,7 @@ class LabellingSession:
         source = "taught" if teach else None
         with self._mutex:
             before = self.journal.state.n_events
-            event = self.journal.append(kind, body, why=why, client=client, source=source)
+            event = self.journal.append(kind, body, why=why, client=client, source=source, who=who)
             if self.journal.state.n_events > before:
                 self._again.clear()
             self.follow()
@@ -216,18 +234,32 @@ class LabellingSession:
             self.follow()
         return text
 
-    def undo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
+    def undo(
+        self,
+        event: int | None = None,
+        *,
+        why: str = "",
+        client: str | None = None,
+        who: str | None = None,
+    ) -> Event:
         """Undo an event, by default the last one that counts; an answer is then asked again."""
         with self._mutex:
             before = self.journal.state.n_events
-            undo = self.journal.undo(event, why=why, client=client)
+            undo = self.journal.undo(event, why=why, client=client, who=who)
             undone = self.journal.state.event(undo.body["event"])
             if self.journal.state.n_events > before and undone.kind == "answer":
                 self._again.append(self._asked(undone))
             self.follow()
         return undo
 
-    def redo(self, event: int | None = None, *, why: str = "", client: str | None = None) -> Event:
+    def redo(
+        self,
+        event: int | None = None,
+        *,
+        why: str = "",
+        client: str | None = None,
+        who: str | None = None,
+    ) -> Event:
         """Redo an event, by default the one undone last; see `Snapshot.redo`.
 
         After a new answer the journal has nothing left to redo. The questions that wait to be asked
@@ -240,8 +272,8 @@ class LabellingSession:
             again, state = self._again[-1] if self._again else None, self.journal.state
             if event is None and not state.undone and again is not None:
                 same = self.current.redo.body["same"] if self.current.redo else None
-                return self.answer(again.a, again.b, same, why=again.why, client=client)
-            redo = self.journal.redo(event, why=why, client=client)
+                return self.answer(again.a, again.b, same, why=again.why, client=client, who=who)
+            redo = self.journal.redo(event, why=why, client=client, who=who)
             self._again = [one for one in self._again if one.before != redo.body["event"]]
             self.follow()
         return redo

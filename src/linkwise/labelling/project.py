@@ -11,6 +11,7 @@ from linkwise.journal import (
     describe,
     read_project,
     read_table,
+    write_agreement,
     write_links,
     write_log,
 )
@@ -82,15 +83,16 @@ def _items(data, settings):
     return read_items(data, standardize=bool(settings["standardize"]), **reading)
 
 
-def open_project(data, path, settings, *, least=2):
+def open_project(data, path, settings, *, least=2, who=None):
     """Return (Items, Journal): the data, and the log of answers about them, created if new.
 
-    Fewer than ``least`` rows are refused.
+    Fewer than ``least`` rows are refused. ``who`` is the author of what is written, by default the
+    user of this computer.
     """
     items = _items(data, settings)
     check_count(data, len(items.X), least=least, k=settings["k"])
     described = describe(data, len(items.X), ids=items.ids is not None)
-    journal = Journal(path, data=described, ids=items.ids)
+    journal = Journal(path, data=described, ids=items.ids, who=who)
     column = settings["id_column"] if items.recognised is None else items.recognised
     if os.path.isdir(data):
         column = NAME
@@ -147,8 +149,11 @@ def cluster(data, project, path):
     )
 
 
-def export(path, output, *, labels_of=None, log=False):
-    """Write links, labels or the log of a project to a table; return in words what was written."""
+def export(path, output, *, labels_of=None, log=False, agreement=False):
+    """Write links, labels, the log of a project, or the agreement between people to a table.
+
+    Return in words what was written.
+    """
     project = read_project(path)
     if labels_of is not None:
         items, labels = cluster(labels_of, project, path)
@@ -161,6 +166,11 @@ def export(path, output, *, labels_of=None, log=False):
     if log:
         write_log(output, project)
         return counted(len(project.events), "event")
+    if agreement:
+        write_agreement(output, project.state)
+        people = project.state.people
+        said = "" if any(p.shared for p in people) else "; no two of them answered the same pair"
+        return f"{'1 person' if len(people) == 1 else f'{len(people)} people'} answered{said}"
     write_links(output, project.state)
     links, unsure = project.state.constraints(), counted(len(project.state.unsure), "answer")
     left_out = f'; {unsure} "unsure": only in the log, --log' if project.state.unsure else ""

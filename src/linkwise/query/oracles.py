@@ -25,8 +25,9 @@ class Oracle:
         None: it does not know.
     budget : int or None, questions that may be asked
     error : float in [0, 1], share of the answers that are inverted
+    unsure : float in [0, 1], share of the questions to which it says that it does not know
     random_state : int
-        Whether an answer about a pair is wrong depends on this and the pair alone.
+        Whether an answer about a pair is wrong or "don't know" depends on this and the pair alone.
     batch : bool
         Whether the function takes a list of pairs and returns a list of answers.
 
@@ -41,14 +42,17 @@ class Oracle:
         *,
         budget: int | None = None,
         error: float = 0.0,
+        unsure: float = 0.0,
         random_state: int = 0,
         batch: bool = False,
     ) -> None:
-        if not 0 <= error <= 1:
-            raise ValueError(f"error={error!r}: expected a share in 0..1")
+        for name, share in (("error", error), ("unsure", unsure)):
+            if not 0 <= share <= 1:
+                raise ValueError(f"{name}={share!r}: expected a share in 0..1")
         if budget is not None and budget < 0:
             raise ValueError(f"budget={budget!r}: expected None or a number of questions")
-        self.function, self.budget, self.error = function, budget, error
+        self.function, self.budget = function, budget
+        self.error, self.unsure = error, unsure
         self.random_state, self.batch, self.asked = random_state, batch, 0
 
     @property
@@ -56,11 +60,13 @@ class Oracle:
         """How many questions may still be asked, infinity without a budget."""
         return float("inf") if self.budget is None else self.budget - self.asked
 
-    def _inverted(self, a: int, b: int) -> bool:
-        if self.error == 0:
-            return False
+    def _said(self, a: int, b: int, same: bool | None) -> bool | None:
+        """Return what it says if it knows that a and b are the same, different or not known."""
+        if same is None or self.error == self.unsure == 0:
+            return same
         rng = np.random.default_rng([self.random_state, min(a, b), max(a, b)])
-        return bool(rng.random() < self.error)
+        wrong, silent = rng.random(2) < (self.error, self.unsure)
+        return None if silent else same != bool(wrong)
 
     def __call__(self, pairs: Sequence[Sequence[int]]) -> list[bool | None]:
         """Return one answer for every pair (a, b)."""
@@ -78,7 +84,7 @@ class Oracle:
                     "or None for don't know"
                 )
         return [
-            None if same is None else bool(same) != self._inverted(a, b)
+            self._said(a, b, None if same is None else bool(same))
             for (a, b), same in zip(ends, found, strict=True)
         ]
 

@@ -12,10 +12,10 @@ from linkwise.terminal.keys import open_keys
 from linkwise.terminal.screen import Screen
 
 
-def label_in_terminal(data, path, settings, *, stdin=None, stdout=None):
+def label_in_terminal(data, path, settings, *, who=None, stdin=None, stdout=None):
     """Ask about the rows of a data file until the person has finished; return the exit code."""
     screen = Screen(stdout)
-    items, journal = open_project(data, path, settings)
+    items, journal = open_project(data, path, settings, who=who)
     with journal:
         if items.recognised is not None:
             screen.say(recognised_note(data, items.recognised))
