@@ -30,7 +30,12 @@ from linkwise.class_models import (
     propagate,
 )
 from linkwise.class_models.beliefs import error_of, log_likelihood
-from linkwise.class_models.co_training import fit_weights, log_probabilities, trusted
+from linkwise.class_models.co_training import (
+    fit_weights,
+    likely_error,
+    log_probabilities,
+    trusted,
+)
 from linkwise.class_models.learners import (
     gaussian_model,
     graph_smoother,
@@ -177,6 +182,16 @@ def test_views_place_new_points_like_the_given_ones(wine, rng):
     words = np.where(rng.random((60, 300)) < 0.05, rng.random((60, 300)), 0)
     text = make_views(sparse.csr_array(words))
     assert text[0].X.shape == (60, 59)
+
+
+def test_many_clusters_tell_the_share_of_wrong_answers(rng):
+    k = 40  # few pairs are in one cluster, so most must-links are wrong if one answer in ten is
+    y = rng.integers(k, size=800)
+    ends = rng.permutation(800).reshape(-1, 2)
+    same = y[ends[:, 0]] == y[ends[:, 1]]
+    flipped = same ^ (np.arange(400) < 40)
+    assert likely_error(y, k, links_of(ends, np.where(same, 1, -1))) == 0.02
+    assert likely_error(y, k, links_of(ends, np.where(flipped, 1, -1))) == 0.1
 
 
 def test_a_start_is_trusted_as_far_as_it_agrees_with_the_answers(rng):

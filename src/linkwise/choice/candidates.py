@@ -5,7 +5,9 @@ Its score is the mean log-likelihood of the constraints of one fold in a fit to 
 
     (1)  l_c = mean over constraints of c log p(constraint | constraints of the other folds)
 
-c being the weight of a constraint.
+c being the weight of a constraint. The share of wrong constraints in it is the one that suits a
+start best, the same for all candidates: under a smaller one a blurred model would beat the right
+one, which has to pay for every wrong constraint.
 
 All pairs of a feature set and a start are judged by the first fold. The best ones are judged by
 all folds. A fit costs O(constraints), not O(points), and at most JUDGES constraints judge; what
@@ -23,7 +25,7 @@ import numpy as np
 
 from linkwise.blocks import run_blocks
 from linkwise.blocks.progress import Progress
-from linkwise.class_models import ERROR, trust
+from linkwise.class_models import ERROR, likely_error, trust
 from linkwise.class_models.beliefs import log_likelihood
 from linkwise.class_models.pair_softmax import (
     class_probabilities,
@@ -114,16 +116,25 @@ def fits(problem, number, start, links, penalties=PENALTIES):
     return found
 
 
-def judge(problem, number, start, links, held):
-    """Return log p of the constraints ``held`` (m,) bool in fits to the others, (penalties, h)."""
+def judge(problem, number, start, links, held, *, error=SCORED_ERROR):
+    """Return log p of the constraints ``held`` (m,) bool in fits to the others, (penalties, h).
+
+    ``error`` is the share of wrong constraints.
+    """
     Z = problem.sets[number][1]
     a, b = links.ends[held].T
     sign, weight = links.sign[held], links.weight[held]
     scores = []
     for W in fits(problem, number, start, links.select(~held)):
         same = np.einsum("ij,ij->i", class_probabilities(Z[a], W), class_probabilities(Z[b], W))
-        scores.append(weight * log_likelihood(same, sign, SCORED_ERROR))
+        scores.append(weight * log_likelihood(same, sign, error))
     return np.array(scores)
+
+
+def scored_error(problem, links):
+    """Return the share of wrong constraints to score with: the least that suits a start."""
+    starts = (with_constraints(one, problem.k, links) for one in problem.starts)
+    return max(SCORED_ERROR, min(likely_error(labels, problem.k, links) for labels in starts))
 
 
 def _named(problem, number, start, penalty):
@@ -150,7 +161,8 @@ def judge_all(problem, effort, *, deadline, seed):
     fold = deal(links.n_pairs, effort.folds, seed)
     now = time.perf_counter()
     half = now + FIRST_FOLD * (deadline - now)
-    tried = _by_first_fold(problem, links, fold, deadline=half)
+    error = scored_error(problem, links)
+    tried = _by_first_fold(problem, links, fold, error=error, deadline=half)
     best = tried[: effort.judged]
 
     def judge_rest(place):
@@ -161,7 +173,9 @@ def judge_all(problem, effort, *, deadline, seed):
         held_out = np.empty((len(PENALTIES), len(fold)))
         held_out[:, fold == 0] = first
         for other in range(1, fold.max() + 1):
-            held_out[:, fold == other] = judge(problem, number, start, links, fold == other)
+            held_out[:, fold == other] = judge(
+                problem, number, start, links, fold == other, error=error
+            )
         seconds = (seconds + time.perf_counter() - before) / len(PENALTIES)
         return [
             Candidate(
@@ -174,7 +188,7 @@ def judge_all(problem, effort, *, deadline, seed):
     return sorted(found, key=lambda one: -one.held_out.mean())
 
 
-def _by_first_fold(problem, links, fold, *, deadline):
+def _by_first_fold(problem, links, fold, *, error, deadline):
     """Return [(scores, (feature set, start), seconds)] by the first fold, the best first."""
     pairs = [(v, s) for s in range(len(problem.starts)) for v in range(len(problem.sets))]
 
@@ -183,7 +197,7 @@ def _by_first_fold(problem, links, fold, *, deadline):
         if place >= FEWEST_TRIED and before > deadline:
             return None
         number, start = pairs[place]
-        scores = judge(problem, number, start, links, fold == 0)
+        scores = judge(problem, number, start, links, fold == 0, error=error)
         return scores, (number, start), time.perf_counter() - before
 
     tried = [one for one in _counted(judge_first, len(pairs), "candidates") if one is not None]

@@ -13,7 +13,14 @@ pair_softmax   class probabilities fitted to the constraints, from a partition o
 """
 
 from linkwise.class_models.beliefs import Beliefs, probability_wrong, propagate
-from linkwise.class_models.co_training import ERROR, State, co_em, log_probabilities, trust
+from linkwise.class_models.co_training import (
+    ERROR,
+    State,
+    co_em,
+    likely_error,
+    log_probabilities,
+    trust,
+)
 from linkwise.class_models.learners import (
     Gaussian,
     GraphPlace,
@@ -46,6 +53,7 @@ __all__ = [
     "co_em",
     "coordinates",
     "leverages",
+    "likely_error",
     "log_probabilities",
     "make_learners",
     "make_views",

@@ -41,6 +41,7 @@ TRUST = (0.05, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # grid of t: from almost no 
 LEAST_ERROR, MOST_ERROR = 0.01, 0.3  # no constraint is certain; above 0.3 they say almost nothing
 STEPS = 15  # L-BFGS steps for a: the next round continues from there, so few are enough
 PRIOR = 1.0, 20.0  # pseudo-counts: wrong constraints, constraints
+ERRORS = (0.02, 0.05, 0.1, 0.2)  # shares to tell apart: steps of about a factor 2
 ERROR = PRIOR[0] / PRIOR[1]  # share of wrong constraints before any was judged
 
 
@@ -71,6 +72,19 @@ def trust(labels, k, links, error):
         likelihoods.append(np.sum(log_likelihood(same, links.sign, error)))
     best = int(np.argmax(likelihoods))
     return TRUST[best], likelihoods[best]
+
+
+def likely_error(labels, k, links):
+    """Return the share of wrong constraints, of ERRORS, that suits a partition and its prior best.
+
+    With many clusters the share of must-links tells much: k clusters of about equal size have 1/k
+    of all pairs inside, and most must-links beyond that are wrong.
+    """
+    wrong, right = PRIOR[0], PRIOR[1] - PRIOR[0]
+    return max(
+        ERRORS,
+        key=lambda e: trust(labels, k, links, e)[1] + wrong * np.log(e) + right * np.log(1 - e),
+    )
 
 
 def trusted(labels, k, links, error):
