@@ -224,12 +224,14 @@ BAD = {
     "fit none.csv -k 2": (3, "none.csv: no such file"),
     "fit folder.csv -k 2": (3, "folder.csv: is a folder"),
     "fit data.txt -k 2": (3, "data.txt: cannot tell the format"),
+    "fit none -k 2": (3, "none: no such file or folder"),
+    "label none": (3, "none: no such file or folder"),
     "fit data.csv -k 2 --links none.csv": (3, "none.csv: no such file"),
     "fit data.csv -k 2 --links folder.csv --id-column id": (3, "folder.csv: is a folder"),
     "fit data.csv -k 2 --links data.txt --id-column id": (3, "data.txt: cannot tell the format"),
     "fit words.csv -k 2": (3, "words.csv, line 3, column 'x': 'abc' is not a number"),
     "fit gap.csv -k 2": (3, "gap.csv, line 2, column 1: the cell is empty"),
-    "fit nan.csv -k 2": (3, "nan.csv, line 2, column 0: 'nan' is not within"),
+    "fit nan.csv -k 2": (3, "nan.csv, line 2, column 0: 'nan' is not a finite number"),
     "fit cut.csv -k 2": (3, "cut.csv, line 2: expected 2 fields"),
     "fit empty.csv -k 2": (3, "empty.csv is empty"),
     "fit latin.csv -k 2": (3, "latin.csv, line 1: not UTF-8"),
@@ -350,7 +352,10 @@ def test_a_column_of_ids_is_found_and_told(call):
             "with --id none links name row numbers (2 unknown ids in all)",
         ),
         ("000, 003,must\n", "' 003' is not an id in data.csv; did you mean '003'?"),
-        ("000,zzz,must\n", "'zzz' is not an id in data.csv; correct the link, or remove it"),
+        (
+            "000,zzz,must\n",
+            "'zzz' is not an id in data.csv; correct the link, or remove it. Ids are those of",
+        ),
     ],
 )
 def test_an_id_that_is_nearly_right_is_pointed_out(call, links, words):
@@ -563,7 +568,7 @@ def test_python_m_linkwise_is_the_command(here):
     line[3:] = ["fit", "none.csv", "-k", "3"]
     done = subprocess.run(line, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr == "linkwise: error: none.csv: no such file; check the path\n"
+    assert done.stderr == "linkwise: error: none.csv: no such file or folder; check the path\n"
 
 
 def test_a_reader_that_leaves_is_no_traceback():
@@ -742,7 +747,7 @@ def test_a_long_fit_is_interrupted_without_a_trace(here):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "X.npy: no such file; check the path"), (b"\x93NUMPY", "X.npy is not a whole .npy")],
+    [(None, "X.npy: no such file or folder; check the path"), (b"\x93NUMPY", "X.npy is not a whole .npy")],
 )
 def test_a_file_that_is_not_read_whole_is_refused_in_the_same_words(call, here, content, words):
     if content:

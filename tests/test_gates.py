@@ -5,6 +5,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
+import linkwise.journal.journal as journal_module
 from benchmarks.__main__ import main
 from benchmarks.reliability.fuzz import judge, names
 from linkwise.estimators.base import ConstrainedClusterer
@@ -59,8 +60,8 @@ def journal(path):
     return Journal(path, data=Data("points.csv", "0" * 64, 10, "row"), who="w")
 
 
-def test_a_clock_set_back_changes_no_order(tmp_path, monkeypatch):
-    import linkwise.journal.journal as module
+def written_under_a_clock_set_back(path, monkeypatch):
+    """Write two answers and an undo, each dated before the last; return the events as read."""
 
     class Clock(datetime):
         years = iter([2030, 1999, 1998])
@@ -69,15 +70,29 @@ def test_a_clock_set_back_changes_no_order(tmp_path, monkeypatch):
         def now(cls, zone):
             return datetime(next(cls.years), 1, 1, tzinfo=zone)
 
-    path = tmp_path / "p.linkwise"
     with journal(path) as log:
-        monkeypatch.setattr(module, "datetime", Clock)
+        monkeypatch.setattr(journal_module, "datetime", Clock)
         log.append("answer", {"a": 0, "b": 1, "same": True}, client="first")
         log.append("answer", {"a": 0, "b": 2, "same": True}, client="second")
         assert log.undo().body["event"] == 2  # the one written last, not the one dated last
-    events = read_project(path).events
+    return read_project(path).events
+
+
+def test_a_clock_set_back_changes_no_order(tmp_path, monkeypatch):
+    events = written_under_a_clock_set_back(tmp_path / "p.linkwise", monkeypatch)
     assert [event.when[:4] for event in events] == ["2030", "1999", "1998"]
     assert [event.client for event in events][:2] == ["first", "second"]
+
+
+def test_an_order_by_the_clock_is_found_out(tmp_path, monkeypatch):
+    rows = journal_module.event_rows
+
+    def by_time(db, where="ORDER BY at", *values):
+        return rows(db, where, *values)
+
+    monkeypatch.setattr(journal_module, "event_rows", by_time)
+    with pytest.raises(ValueError, match="event 1 is missing"):
+        written_under_a_clock_set_back(tmp_path / "p.linkwise", monkeypatch)
 
 
 def test_of_two_writers_one_is_refused_and_nothing_is_lost(tmp_path):

@@ -9,8 +9,8 @@
 Each view is centred and reduced to at most ``LIMIT`` principal directions. A view that would
 repeat another is left out: scaled, if all columns already have about the same variance; ranged, if
 all ranges are about the same multiple of the deviation; ranked, if there are many columns. Of many
-points with many columns of about the same range (pixels), scaled is left out too: it takes long and
-magnifies columns that are almost constant. Sparse points are first reduced to ``LIMIT`` singular
+points with many columns of one unit (pixels), scaled is left out too: it takes long and magnifies
+columns that are almost constant. Sparse points are first reduced to ``LIMIT`` singular
 directions.
 """
 
@@ -28,6 +28,9 @@ ALIKE = 1.2  # ratio of largest to smallest deviation up to which scaling would 
 MANY = 200  # columns; ranks of more (pixels, words) are mostly ties, and slow to look up
 FEW = 8  # columns; the length of a row of fewer is information rather than scale
 LARGE = 5000  # rows, from which on a view costs seconds
+# geometric mean of the ranges of columns by the largest: .2 to 1 for pixels and their principal
+# coordinates, at most .1 for measurements in several units
+ONE_UNIT = 1 / 8
 TABLE = 2000  # rows kept to look ranks up: errs by at most 1/2000 in rank, and keeps models small
 
 
@@ -42,6 +45,15 @@ class View(NamedTuple):
     centre: np.ndarray  # (d,)
     basis: np.ndarray | None  # (d, r)
     X: np.ndarray  # (n, r) the points, prepared
+
+
+def one_unit(ranges):
+    """Tell whether columns of these ranges (d,), all > 0, are measured in one unit.
+
+    >>> one_unit(np.array([255, 250, 3])), one_unit(np.array([1, 1000]))
+    (True, False)
+    """
+    return bool(np.log(ranges / ranges.max(initial=0)).sum() > np.log(ONE_UNIT) * len(ranges))
 
 
 def _prepared(X, first, scale, table, unit):
@@ -97,8 +109,8 @@ def make_views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
     if not kept.any():
         return found
     spread, ranges = deviation[kept], np.ptp(Y, axis=0)[kept]
-    one_unit = Y.shape[1] > MANY and len(Y) > LARGE and 2 * np.median(ranges) > ranges.max()
-    if "scaled" in kinds and spread.max() > ALIKE * spread.min() and not one_unit:
+    pixels = Y.shape[1] > MANY and len(Y) > LARGE and one_unit(ranges)
+    if "scaled" in kinds and spread.max() > ALIKE * spread.min() and not pixels:
         found.append(_view("scaled", X, first=first, scale=scale, seed=seed))
     if "ranged" in kinds and (ranges / spread).max() > ALIKE * (ranges / spread).min():
         ranged = np.zeros_like(scale)

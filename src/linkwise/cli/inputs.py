@@ -132,12 +132,14 @@ def check_ends(links, points, args):
     else:
         known = set(points.ids)
         unknown = [a for a in named if str(a) not in known]
-        fault = f"is not an id in {data}; correct the link, or remove it"
+        remedy = "correct the link, or remove it"
         if unknown and (meant := similar_id(unknown[0], points.ids)) is not None:
-            fault = f"is not an id in {data}; did you mean {meant!r}?"
+            remedy = f"did you mean {meant!r}?"
+        fault = f"is not an id in {data}; {remedy}"
         if points.recognised is not None:
+            stop = "" if fault.endswith("?") else "."
             fault += (
-                f" Ids are those of the {titled(points.recognised)}; with --id none links name row "
+                f"{stop} Ids are those of the {titled(points.recognised)}; with --id none links name row "
                 "numbers"
             )
     if unknown:

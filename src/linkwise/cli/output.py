@@ -6,7 +6,7 @@ from typing import Any
 
 WIDTH = 100  # columns of a terminal that tables for reading fit in
 REMEDIES: dict[type, str] = {
-    FileNotFoundError: "no such file; check the path",
+    FileNotFoundError: "no such file or folder; check the path",
     IsADirectoryError: "is a folder; name a file",
     NotADirectoryError: "a part of the path is a file, not a folder; check the path",
     FileExistsError: "is a file; name a folder",

@@ -29,12 +29,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import pairwise_distances_argmin
 
+from linkwise.class_models.views import one_unit
 from linkwise.journal import Event
 
 NEW = 0.05  # least probability of another cluster for rows that leave theirs
-# geometric mean of the ranges of columns by the largest: .2 to 1 for pixels and their principal
-# coordinates, at most .1 for measurements in several units
-ONE_UNIT = 1 / 8
 
 
 class Edit(NamedTuple):
@@ -55,7 +53,7 @@ def comparable(X: np.ndarray) -> np.ndarray:
     X = X.astype(np.float32)
     ranges, deviation = np.ptp(X, axis=0), X.std(axis=0, dtype=np.float64)
     varied = ranges > 0
-    if np.log(ranges[varied] / ranges.max(initial=0)).sum() > np.log(ONE_UNIT) * varied.sum():
+    if one_unit(ranges[varied]):
         return X
     return X / np.where(varied, deviation, 1).astype(np.float32)
 

@@ -16,6 +16,7 @@ length 1: O(words) time and memory, and n x 100 numbers. Images are in files tha
 (``images``).
 """
 
+import errno
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,6 +129,8 @@ def read_items(
         return _read_folder(path, given, embedding, standardize)
     suffix = Path(path).suffix.lower()
     if suffix not in (*DELIMITER, ".npy", ".npz"):
+        if not Path(path).exists():
+            raise FileNotFoundError(errno.ENOENT, "no such file or folder", str(path))
         raise ValueError(
             f"{path}: cannot tell the format; name it .csv, .tsv, .npy or .npz, or name a folder "
             "of images"

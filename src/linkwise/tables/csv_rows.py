@@ -103,6 +103,8 @@ def read_numbers(rows, places, names, file):
         fault = "the cell is empty"
     elif not is_number(row[j]):
         fault = f"{row[j]!r} is not a number{other_separator(row)}"
+    elif not np.isfinite(number(row[j])):
+        fault = f"{row[j]!r} is not a finite number"
     else:
         fault = f"{row[j]!r} is not within ±{LARGEST:g}"
     raise ValueError(

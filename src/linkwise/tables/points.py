@@ -69,6 +69,8 @@ def read_points(path, *, id_column=None, columns=None):
         return _read_text(path, DELIMITER[suffix], id_column, columns)
     if suffix in (".npy", ".npz"):
         return _read_arrays(path, id_column, columns)
+    if not Path(path).exists():
+        raise FileNotFoundError(errno.ENOENT, "no such file", str(path))
     raise ValueError(f"{path}: cannot tell the format; name it .csv, .tsv, .npy or .npz")
 
 
