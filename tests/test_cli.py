@@ -747,7 +747,10 @@ def test_a_long_fit_is_interrupted_without_a_trace(here):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "X.npy: no such file or folder; check the path"), (b"\x93NUMPY", "X.npy is not a whole .npy")],
+    [
+        (None, "X.npy: no such file or folder; check the path"),
+        (b"\x93NUMPY", "X.npy is not a whole .npy"),
+    ],
 )
 def test_a_file_that_is_not_read_whole_is_refused_in_the_same_words(call, here, content, words):
     if content:

@@ -139,8 +139,8 @@ def check_ends(links, points, args):
         if points.recognised is not None:
             stop = "" if fault.endswith("?") else "."
             fault += (
-                f"{stop} Ids are those of the {titled(points.recognised)}; with --id none links name row "
-                "numbers"
+                f"{stop} Ids are those of the {titled(points.recognised)}; with --id none links "
+                "name row numbers"
             )
     if unknown:
         pair = next(pair for pair in links if unknown[0] in pair[:2])
