@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         saving as saving,
         segment as segment,
     )
-    from linkwise.choice import LinkClustering
+    from linkwise.choice import AllRows, LinkClustering, WithConstraints
     from linkwise.constraints import Closure, Constraints, Pair, as_constraints, sample_pairs
     from linkwise.estimators import (
         CCSKL,
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AllRows": "choice",
     "CCSKL": "estimators",
     "COPKMeans": "estimators",
     "Closure": "constraints",
@@ -99,6 +100,7 @@ _HOME = {
     "SignedSpectralClustering": "estimators",
     "SpectralLearning": "estimators",
     "SpectralRegularization": "estimators",
+    "WithConstraints": "choice",
     "as_constraints": "constraints",
     "kept": "evaluate",
     "load": "saving",
@@ -119,6 +121,8 @@ __all__ = [  # noqa: RUF022  (the order of use)
     "as_constraints",
     "sample_pairs",
     "LinkClustering",
+    "WithConstraints",
+    "AllRows",
     "CCSKL",
     "OptimalKernelKMeans",
     "KernelKMeans",
