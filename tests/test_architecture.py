@@ -184,13 +184,15 @@ def test_the_readmes_table_of_methods_is_in_step_with_the_classes():
     assert len(rows) == 21
 
 
-def test_the_examples_of_the_readme_run():
-    text = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+@pytest.mark.parametrize(
+    "page", ["README.md", pytest.param("docs/coming-from.md", marks=pytest.mark.slow)]
+)
+def test_the_examples_of_a_page_run(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
     space: dict = {}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), space)
+        exec(compile(block, page, "exec"), space)
 
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

@@ -396,3 +396,15 @@ def test_a_pair_said_twice_keeps_its_first_source():
     links = Constraints([(0, 1), (1, 0)]).with_source(["answer", "hand"], [1, 2])
     assert links.merged().source.tolist() == ["answer"]
     assert links.merged().event.tolist() == [1]
+
+
+def test_a_data_frame_has_every_pair_and_is_read_back():
+    links = Constraints(must_link=[("a", "b")], cannot_link=[("b", "c")], cannot_weight=[2.5])
+    links = links.with_source(["hand", "answer"], [3, 4])
+    frame = links.to_frame()
+    assert list(frame.columns) == ["id_a", "id_b", "kind", "weight", "source", "event"]
+    assert frame.to_dict("records")[1] == {
+        "id_a": "b", "id_b": "c", "kind": "cannot", "weight": 2.5, "source": "answer", "event": 4,
+    }  # fmt: skip
+    assert as_constraints(frame) == links
+    assert len(Constraints().to_frame()) == 0

@@ -347,6 +347,20 @@ class Constraints:
         a, b = self.ends.T
         return a, b, self.sign, self.weight
 
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with the columns id_a, id_b, kind, weight, source and event.
+
+        `from_table` and `as_constraints` read it back, without source and event. Needs pandas.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        a, b, sign, weight = self.arrays()
+        kind = np.where(sign > 0, "must", "cannot")
+        columns = {"id_a": a, "id_b": b, "kind": kind, "weight": weight}
+        return pandas.DataFrame(columns | {"source": self.source, "event": self.event})
+
     def select(self, which: ArrayLike) -> Self:
         """Return some of the pairs, by a boolean mask over them or by their positions."""
         which = np.asarray(which)
