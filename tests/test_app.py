@@ -302,7 +302,7 @@ def test_conflicts_are_named_and_one_can_be_dropped(stub):
     for a, b, same in ((0, 1, True), (1, 2, True), (0, 2, False)):
         state = stub.answer(same, question={"a": a, "b": b})
     assert [event["seq"] for event in state["conflict"]] == [1, 2, 3]
-    assert "r00 must be with r01" in state["conflict_words"]
+    assert "r00 (0.126, -0.132, note 0) must be with r01 (" in state["conflict_words"]
     state = stub.command("/api/undo", {"event": 2})
     assert state["conflict"] == []
     assert state["counts"]["same"] == 1
@@ -381,6 +381,20 @@ def test_each_command_says_who_gives_it(stub):
     assert stub.label_page.journal.events()[-1].who == stub.label_page.journal.who
     for odd in ("", " ", 3, "x" * 81):
         stub.command("/api/undo", {"who": odd}, status=400)
+
+
+def test_clusters_are_described_by_content(table):
+    with page(table, worker=InThread, k=3, text="word") as found:
+        shown = found.get("/api/clusters").json()
+        assert shown["labels"] == found.state()["labels"]
+        for cluster in shown["clusters"]:
+            assert cluster["keywords"]
+            assert {row["label"] for row in cluster["typical"]} == {cluster["label"]}
+            assert cluster["typical"][0]["cells"]
+        state = found.answer(True)
+        event = state["history"][0]
+        assert event["text"] == "{} and {}: same".format(*(r["called"] for r in event["rows"]))
+        assert "note" in event["text"]
 
 
 def test_numbers_are_plain_bytes(stub):

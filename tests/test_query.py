@@ -23,6 +23,7 @@ from linkwise.query import (
     run,
 )
 from linkwise.query.cobras import Cobras, split
+from linkwise.query.examples import examples
 from linkwise.query.gaussian_field import Field, label_changes, seen_too, variance_reduction
 from linkwise.query.known import separate_sets
 from linkwise.query.oracles import OutOfBudget
@@ -537,3 +538,25 @@ def test_the_second_row_of_a_question_is_typical_and_changes(prepared):
     away = np.linalg.norm(data.X - np.array([data.X[y == z].mean(axis=0) for z in y]), axis=1)
     for z in range(3):
         assert away[late[y[late] == z]].max() < np.quantile(away[y == z], 0.9)
+
+
+def test_examples_are_members_and_the_typical_ones_lie_further_inside(prepared):
+    data, _ = prepared
+    session = Session(data.X, n_clusters=3)
+    session.mark(0, "stray")
+    labels, found = session.labels, session.examples(4)
+    assert sorted(found) == [0, 1, 2]
+    for label, (typical, borderline) in found.items():
+        assert (labels[typical + borderline] == label).all()
+        assert not set(typical) & set(borderline)
+        X = session.data.features
+        means = np.array([X[labels == z].mean(axis=0) for z in range(3)])
+        away = np.linalg.norm(X[:, None] - means, axis=2)
+        gap = np.delete(away, label, axis=1).min(axis=1) - away[:, label]
+        assert gap[typical].min() > gap[borderline].max()
+
+
+def test_a_cluster_of_one_row_has_one_typical_row():
+    found = examples(np.array([[0.0], [1], [9]]), np.array([0, 0, 1]))
+    assert found[1] == ([2], [])
+    assert examples(np.zeros((2, 1)), np.array([-1, -1])) == {}

@@ -4,6 +4,7 @@
     GET   /api/events                the same as server-sent events, whenever something changes
     GET   /api/map, labels, links    float32 (n, 2), int32 (n,), int32 (m, 3): little-endian bytes
     GET   /api/rows?q=&cluster=&mark=&from=&count=    rows by a text in them, or ?rows=1,2,3
+    GET   /api/clusters              what each cluster is about: keywords, columns, examples
     GET   /api/found?q=&cluster=&mark=    the numbers of all of these rows
     GET   /api/image/ROW             the image of a row
     GET   /api/export/WHAT.SUFFIX    links, labels or log
@@ -21,6 +22,12 @@ state has "marks", how many rows have each mark. A row of /api/rows has its "mar
 /api/rows?mark=stray lists the rows that have one. Undo removes a mark; so does an event that says
 where the row belongs. A question is about its row "a"; "b" is a typical member of a cluster.
 
+/api/clusters has the version of the "labels" that it is about, and for each of the "clusters"
+{"label", "size", "name", "keywords": [words], "columns": [[name, shift in standard deviations]],
+"typical": [rows], "borderline": [rows]}; rows are as in /api/rows. An event of "history",
+"conflict" or "suspects" has "rows", [{"row", "called"}], the first rows that it names; "text" calls
+rows by their contents.
+
 The commands answer, mark, undo, redo and correct may say "who" gives them, a name of 1 to 80
 characters; without it, it is the person whom `linkwise label --as` names. The state has "who", that
 person, and "people", everybody who answered: {"who", "answers", "shared" (pairs that others
@@ -34,7 +41,7 @@ import numpy as np
 from starlette.responses import JSONResponse, Response
 
 from linkwise._wording import MARKS
-from linkwise.app.label_view import FIELDS, Wanted, find, lines, listed, view
+from linkwise.app.label_view import FIELDS, Wanted, about, find, lines, listed, view
 from linkwise.app.requests import array_response, command, file_response, number, step_route
 from linkwise.app.server import api_routes
 from linkwise.app.static_files import static_routes
@@ -89,6 +96,11 @@ def label_routes(page):
             found, total = await asyncio.to_thread(find, page, what, start, count)
         names = page.items.names[:FIELDS]
         return JSONResponse({"rows": listed(page, found), "total": total, "names": names})
+
+    async def clusters(request):
+        labels, version = page.labels, page.labels_version
+        found = [] if labels is None else await asyncio.to_thread(about, page, labels)
+        return JSONResponse({"labels": version, "clusters": found})
 
     def wanted_rows(request):
         query, cluster = request.query_params, number(request, "cluster", None, page.n)
@@ -155,8 +167,8 @@ def label_routes(page):
 
     gets = {
         "state": state, "events": event_route(page, shown), "map": xy, "labels": labels,
-        "links": links, "rows": rows, "found": every, "image/{row:int}": image,
-        "export/{what}.{suffix}": export,
+        "links": links, "clusters": clusters, "rows": rows, "found": every,
+        "image/{row:int}": image, "export/{what}.{suffix}": export,
     }  # fmt: skip
     posts = {
         "answer": answer, "mark": mark, "undo": step_route(page.undo, shown, who=None),

@@ -11,13 +11,14 @@ import numpy as np
 
 from linkwise._wording import MARKS
 from linkwise.labelling.items import fields_of
-from linkwise.labelling.labelling_session import event_text
+from linkwise.labelling.portraits import called, portraits
 from linkwise.labelling.texts import clean, marked_words
 
 FIELDS = 30  # columns of a row that are shown; those that differ most come first
 LINES = 20_000  # links drawn on the map; more would hide the points
 HISTORY = 30  # events listed, the last ones
 CONFLICT = 6  # pairs of a conflict that are named
+NAMED = 4  # rows of an event that are listed with it
 
 
 def question(page):
@@ -60,6 +61,19 @@ def clusters(page, labels=None):
     ]
 
 
+def about(page, labels):
+    """Return what every cluster of some labels (n,) is about, with its examples."""
+    names = {cluster["label"]: cluster["name"] for cluster in clusters(page, labels)}
+    return [
+        {
+            "label": one.label, "size": one.size, "name": names.get(one.label, ""),
+            "keywords": one.keywords, "columns": one.columns,
+            "typical": listed(page, one.typical), "borderline": listed(page, one.borderline),
+        }
+        for one in portraits(page.items, labels)
+    ]  # fmt: skip
+
+
 def kept(page):
     """Return (links that hold in the clusters shown, all links)."""
     links = page.current.task.links
@@ -76,14 +90,17 @@ def suspects(page):
     for (a, b), number, probability in zip(*columns, strict=True):
         if state.counts_now(number):
             more = {"wrong": round(probability, 3), "a": a, "b": b}
-            found.append(_listed(state.event(number)) | more)
+            found.append(_listed(page, state.event(number)) | more)
     return found
 
 
-def _listed(event):
+def _listed(page, event):
+    """Return an event: what it says, about which rows, who, when and why."""
+    rows = [page.project.row_of[name] for name in event.rows[:NAMED]]
     return {
-        "seq": event.seq, "kind": event.kind, "text": event_text(event), "who": clean(event.who),
-        "when": event.when, "why": clean(event.why),
+        "seq": event.seq, "kind": event.kind, "text": page.project.words(event),
+        "rows": [{"row": row, "called": called(page.items, row)} for row in rows],
+        "who": clean(event.who), "when": event.when, "why": clean(event.why),
     }  # fmt: skip
 
 
@@ -112,8 +129,8 @@ def view(page):
         "kept": kept(page),
         "question": question(page),
         "thinking": page.asked is None and running and not page.failure,
-        "undo": event_text(state.event(state.target("undo"))) if last else None,
-        "redo": event_text(current.redo) if current.redo else None,
+        "undo": page.project.words(state.event(state.target("undo"))) if last else None,
+        "redo": page.project.words(current.redo) if current.redo else None,
         "mode": page.mode,
         "running": running,
         "refining": page.refining,
@@ -123,10 +140,10 @@ def view(page):
         "k": page.k,
         "clusters": clusters(page),
         "outlook": page.outlook and page.outlook.progress._asdict(),
-        "conflict": [_listed(event) for event in current.conflict_events],
-        "conflict_words": clean(current.conflict_words(CONFLICT)),
+        "conflict": [_listed(page, event) for event in current.conflict_events],
+        "conflict_words": clean(page.project.conflict_words(CONFLICT)),
         "suspects": suspects(page),
-        "history": [_listed(event) for event in reversed(last)],
+        "history": [_listed(page, event) for event in reversed(last)],
     }
 
 

@@ -24,6 +24,7 @@ of pairs.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -248,14 +249,19 @@ def find_conflict(
     return found
 
 
-def explain(conflict: "Constraints", *, shown: int = 10) -> str:
-    """Return pairs as a sentence: "b must be with c, c must be with d, but b cannot be with d"."""
+def explain(
+    conflict: "Constraints", *, shown: int = 10, called: Callable[[Any], Any] | None = None
+) -> str:
+    """Return pairs as a sentence: "b must be with c, c must be with d, but b cannot be with d".
+
+    ``called`` says what an id is called; by default it is the id itself.
+    """
     pairs = list(conflict)
     must = [(p.a, p.b) for p in pairs if p.sign > 0]
     cannot = [(p.a, p.b) for p in pairs if p.sign < 0]
     parts = (
-        _phrases(_chained(must), "must be with", "must-links", shown),
-        _phrases(_chained(cannot), "cannot be with", "cannot-links", shown),
+        _phrases(_chained(must), "must be with", "must-links", shown, called or str),
+        _phrases(_chained(cannot), "cannot be with", "cannot-links", shown, called or str),
     )
     return ", but ".join(part for part in parts if part)
 
@@ -271,8 +277,10 @@ def _chained(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def _phrases(pairs: list[tuple[Any, Any]], verb: str, noun: str, shown: int) -> str:
-    text = [f"{a} {verb} {b}" for a, b in pairs]
+def _phrases(
+    pairs: list[tuple[Any, Any]], verb: str, noun: str, shown: int, called: Callable[[Any], Any]
+) -> str:
+    text = [f"{called(a)} {verb} {called(b)}" for a, b in pairs]
     if len(text) > shown:
         half = shown // 2
         text[half:-half] = [f"... ({len(text) - 2 * half} more {noun}) ..."]

@@ -9,6 +9,7 @@ Every method that writes returns when the event is on the disk and the snapshot 
 methods may be called from several threads.
 """
 
+from collections.abc import Callable
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from linkwise.journal.events import BY_HAND
 from linkwise.journal.people import Person
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.items import Items
+from linkwise.labelling.portraits import called
 from linkwise.labelling.project import import_table, task_of
 from linkwise.labelling.texts import clean
 from linkwise.query import Known
@@ -73,21 +75,17 @@ class Snapshot(NamedTuple):
     redo: Event | None
     people: list[Person]
 
-    def conflict_words(self, shown: int) -> str:
-        """Return the conflict as a sentence that names at most so many pairs; "" without one."""
-        return "" if self.conflict is None else explain(self.conflict, shown=shown)
 
-
-def event_text(event: Event) -> str:
-    """Return what an event says in a few words."""
+def event_text(event: Event, called: Callable[[Any], str] = clean) -> str:
+    """Return what an event says in a few words; ``called`` says what an id is called."""
     body = event.body
     if event.kind == "answer":
-        return f"{clean(body['a'])} and {clean(body['b'])}: {SAME[body['same']]}"
+        return f"{called(body['a'])} and {called(body['b'])}: {SAME[body['same']]}"
     if event.kind == "link" and len(body["pairs"]) == 1:
         a, b, sign, _ = body["pairs"][0]
-        return f"{clean(a)} {'with' if sign > 0 else 'not with'} {clean(b)}"
+        return f"{called(a)} {'with' if sign > 0 else 'not with'} {called(b)}"
     if event.kind == "mark":
-        rows = clean(body["rows"][0]) if len(body["rows"]) == 1 else f"{len(body['rows'])} rows"
+        rows = called(body["rows"][0]) if len(body["rows"]) == 1 else f"{len(body['rows'])} rows"
         return f"{rows}: {MARKED[body['mark']]}"
     if event.kind == "rename":
         return f"a cluster is called {clean(body['name'])!r}" if body["name"] else "a name removed"
@@ -277,6 +275,17 @@ class LabellingSession:
             self._again = [one for one in self._again if one.before != redo.body["event"]]
             self.follow()
         return redo
+
+    def words(self, event: Event) -> str:
+        """Return what an event says in a few words, rows called by their contents."""
+        return event_text(event, lambda name: called(self.items, self.row_of[name]))
+
+    def conflict_words(self, shown: int) -> str:
+        """Return the conflict as a sentence that names at most so many pairs; "" without one."""
+        conflict = self.current.conflict
+        if conflict is None:
+            return ""
+        return explain(conflict, shown=shown, called=lambda a: called(self.items, self.row_of[a]))
 
     def same_before(self, asked: Asked) -> str | None:
         """Return "same", "different" or "unsure", as a question was answered before; else None."""

@@ -1,6 +1,7 @@
 """Which pair to ask next, who answers, and when to stop."""
 
 from linkwise.query.cobras import cobras_labels
+from linkwise.query.examples import Examples
 from linkwise.query.known import Known
 from linkwise.query.model import Context, Question
 from linkwise.query.oracles import Oracle, label_oracle, person, run
@@ -11,6 +12,7 @@ from linkwise.query.strategies import STRATEGIES
 __all__ = [
     "STRATEGIES",
     "Context",
+    "Examples",
     "Known",
     "Oracle",
     "PreparedData",

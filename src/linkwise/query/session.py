@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from linkwise._wording import MARKS
 from linkwise.constraints import Constraints
+from linkwise.query.examples import EXAMPLES, Examples, examples
 from linkwise.query.known import Known
 from linkwise.query.model import Context, Model, Question, fit
 from linkwise.query.prepared_data import PreparedData, teaching
@@ -228,6 +229,13 @@ class Session:
         found = self.context.clustering.labels.copy()
         found[self._known.strays] = -1
         return found
+
+    def examples(self, n: int = EXAMPLES) -> dict[int, Examples]:
+        """Return typical and borderline rows of every cluster, {label: Examples}.
+
+        Typical rows lie in the middle of a cluster, borderline rows near another one.
+        """
+        return examples(self.data.features, self.labels, n)
 
     def _changed_by_last(self) -> float:
         """Return the share of the core whose cluster the last answers changed, by the Model."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from linkwise._wording import MARKS
 from linkwise.journal import NotSaved
 from linkwise.labelling.cluster_model import ClusterModel
-from linkwise.labelling.labelling_session import SAME, Asked, LabellingSession, event_text
+from linkwise.labelling.labelling_session import SAME, Asked, LabellingSession
 from linkwise.query import Progress
 from linkwise.query.session import LAST
 from linkwise.terminal.screen import View, question_lines
@@ -82,14 +82,15 @@ class Dialogue:
         """Undo the last event; return it in words."""
         undo = self.project.undo(why="taken back in the terminal")
         self._follow()
-        return f"Taken back: {event_text(self.project.current.state.event(undo.body['event']))}."
+        undone = self.project.current.state.event(undo.body["event"])
+        return f"Taken back: {self.project.words(undone)}."
 
     def redo(self):
         """Redo what was undone last; return it in words."""
         event = self.project.current.redo
         self.project.redo(why="said again in the terminal")
         self._follow()
-        return f"Said again: {event_text(event)}." if event else ""
+        return f"Said again: {self.project.words(event)}." if event else ""
 
     def note(self, asked):
         """Return a sentence about the earlier answer to a question, or ""."""
@@ -98,7 +99,7 @@ class Dialogue:
 
     def warning(self):
         """Return a sentence about answers that cannot all hold, or ""."""
-        found = self.project.current.conflict_words(CONFLICT)
+        found = self.project.conflict_words(CONFLICT)
         return f"These answers cannot all hold: {found}." if found else ""
 
 
