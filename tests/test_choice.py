@@ -210,12 +210,18 @@ def test_the_weights_of_a_pool_find_the_learner_that_knows(rng):
     assert a[1] > 5 * a[0]
 
 
+def fitted(Z, links, W, W_0, **options):
+    """Return W of one fit to constraints."""
+    fits = pair_softmax.fits_of([Z], [links])
+    return pair_softmax.fit_pairs(fits, W[None], W_0[None], **options)[0]
+
+
 def test_a_softmax_of_pairs_reaches_a_minimum(rng, monkeypatch):
     Z, W, W_0 = rng.normal(size=(30, 4)), *rng.normal(size=(2, 4, 3))
     links = links_of(rng.permutation(30).reshape(-1, 2), rng.choice([-1, 1], 15))
     monkeypatch.setattr(pair_softmax, "STEPS", 1000)
     monkeypatch.setattr(pair_softmax, "SETTLED", 1e-12)
-    W = pair_softmax.fit_pairs(Z, links, W, W_0, error=0.1, penalty=0.5)
+    W = fitted(Z, links, W, W_0, error=0.1, penalty=0.5)
 
     def loss(W):
         p = softmax(Z @ W, axis=1)
@@ -236,7 +242,7 @@ def test_a_softmax_of_pairs_finds_classes_that_no_partition_shows(rng):
     seen = make_views(X)
     _, Z = pair_softmax.feature_set(make_learners(seen, ("near",), 0), ("near",))
     W_0 = pair_softmax.start_weights(Z, rng.integers(5, size=600), 5)
-    W = pair_softmax.fit_pairs(Z, links, W_0, W_0, error=0.02, penalty=1.0)
+    W = fitted(Z, links, W_0, W_0, error=0.02, penalty=1.0)
     assert adjusted_rand_index(y, np.argmax(Z @ W, axis=1)) > 0.6
 
 
@@ -246,7 +252,7 @@ def test_heavy_answers_bind_a_softmax_of_pairs(rng):
     for heavy in range(3):
         links = links_of(pairs, sign, np.where(np.arange(3) == heavy, 3.0, 0.2))
         W = rng.normal(size=(3, 2))
-        W = pair_softmax.fit_pairs(Z, links, W, 0 * W, error=0.1, penalty=1e-3)
+        W = fitted(Z, links, W, 0 * W, error=0.1, penalty=1e-3)
         p = softmax(Z @ W, axis=1)
         same = p[pairs[heavy][0]] @ p[pairs[heavy][1]]
         assert (same > 0.5) == (sign[heavy] > 0)
@@ -288,7 +294,7 @@ def test_without_answers_a_softmax_of_pairs_stays_at_its_start(wine):
     W_0 = pair_softmax.start_weights(Z, y, 3)
     assert adjusted_rand_index(np.argmax(Z @ W_0, axis=1), y) > 0.95
     light = Constraints(must_link=[(0, 1)], must_weight=1e-9)
-    W = pair_softmax.fit_pairs(Z, light, W_0, W_0, error=0.05, penalty=1.0)
+    W = fitted(Z, light, W_0, W_0, error=0.05, penalty=1.0)
     assert_allclose(W, W_0, atol=1e-6)
 
 

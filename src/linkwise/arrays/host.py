@@ -1,7 +1,7 @@
 """The operations that have no standard form, for NumPy and SciPy."""
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse, special
 from scipy.sparse.csgraph import connected_components
 
 
@@ -42,6 +42,16 @@ def squared_norms(X):
     return np.einsum("ij,ij->i", X, X)
 
 
+def column_norms(X):
+    """Return the squared length of every column."""
+    return np.einsum("ij,ij->j", X, X)
+
+
+def diagonal(A):
+    """Return the diagonal of a square matrix."""
+    return np.diagonal(A)
+
+
 def canonical_order(Z):
     """Return a permutation of the rows that depends on their coordinates alone."""
     return np.lexsort(Z.T[::-1])
@@ -55,6 +65,97 @@ def lexsort_rows(first, second):
 def median(A):
     """Return the median of each column, or of a row of numbers."""
     return np.median(A, axis=0)
+
+
+def beside(parts):
+    """Return arrays side by side, as columns of one."""
+    return np.hstack(parts)
+
+
+def below(parts):
+    """Return arrays below each other, as rows of one."""
+    return np.concatenate(parts)
+
+
+def softmax(A):
+    """Return exp(A) with every row divided by its sum."""
+    return special.softmax(A, axis=1)
+
+
+def log_softmax(A):
+    """Return the logarithm of `softmax`."""
+    return special.log_softmax(A, axis=1)
+
+
+def inverse(A, factor):
+    """Return factor / A, written over A."""
+    return np.divide(factor, A, out=A)
+
+
+def squared_distances(X, Y):
+    """Return the squared distances of the rows of X to those of Y."""
+    from sklearn.metrics.pairwise import euclidean_distances  # here: most commands do without
+
+    return euclidean_distances(X, Y, squared=True)
+
+
+def row_products(A, B):
+    """Return the inner product of each row of A with that of B."""
+    return np.einsum("ij,ij->i", A, B)
+
+
+def stacked(arrays):
+    """Return matrices (a, b) as one (n, a, b), with zeros where one is smaller than others."""
+    if len(arrays) == 1:
+        return arrays[0][None]
+    shape = [max(A.shape[axis] for A in arrays) for axis in (0, 1)]
+    out = np.zeros((len(arrays), *shape), dtype=arrays[0].dtype)
+    for place, A in zip(out, arrays, strict=True):
+        place[: A.shape[0], : A.shape[1]] = A
+    return out
+
+
+def sums_at(rows, n, like):
+    """Return a function that sums the rows of an array (m, k) at the places ``rows``, (n, k)."""
+    m = len(rows)
+    to = sparse.csr_array((np.ones(m), (rows, np.arange(m))), (n, m))
+    return lambda A: to @ A
+
+
+def kth_smallest(A, k):
+    """Return the entry of each row that k others are below."""
+    return np.partition(A, k, axis=1)[:, k]
+
+
+def eigh(A):
+    """Return all eigenvalues of a symmetric matrix, smallest first, and the vectors, in float64."""
+    return linalg.eigh(A.astype(np.float64))
+
+
+def solve_lower(L, B):
+    """Return L^-1 B of a lower triangular matrix L."""
+    return linalg.solve_triangular(L, B, lower=True)
+
+
+def leading_directions(Y, rank, seed):
+    """Return the leading right singular vectors of Y (n, d) as columns, (d, rank)."""
+    from sklearn.utils.extmath import randomized_svd
+
+    return np.ascontiguousarray(randomized_svd(Y, rank, n_iter=3, random_state=seed)[2].T)
+
+
+def ranks(table, X):
+    """Return for every entry of X its rank in the same column of a sorted table, ties halfway."""
+    out = np.empty(X.shape, dtype=np.float64)
+    for j, column in enumerate(table.T):
+        below, upto = (np.searchsorted(column, X[:, j], side) for side in ("left", "right"))
+        out[:, j] = (below + upto) / 2
+    return out
+
+
+def normal_quantiles(share):
+    """Return the quantiles of the standard normal distribution."""
+    return special.ndtri(share)
 
 
 def row_matrix(indices, weights, p):
@@ -85,6 +186,22 @@ def scaled(W, root):
     return (scale @ W @ scale).tocsr()
 
 
+def edges(W):
+    """Return where the entries of each row of a sparse matrix start, their columns and values."""
+    return W.indptr, W.indices, W.data
+
+
+def rows_of_edges(y, starts, count):
+    """Return the row of y (b, r) that each of ``count`` entries of a sparse matrix belongs to."""
+    return np.repeat(y, np.diff(starts), axis=0)
+
+
+def weighted_sums(weights, D, starts):
+    """Return the sums of weights * D and of the weights over the entries of each row."""
+    C = sparse.csr_array((weights, np.arange(len(weights)), starts), (len(starts) - 1, len(D)))
+    return C @ D, C @ np.ones_like(weights)
+
+
 def components(W):
     """Return the number of the connected component of each point of a sparse graph."""
     return connected_components(W, directed=False)[1]
@@ -96,6 +213,25 @@ def label_sums(rows, labels, k):
         (np.ones(len(rows), rows.dtype), labels, np.arange(len(rows) + 1)), (k, len(rows))
     )
     return members @ rows, np.bincount(labels, minlength=k)
+
+
+def weights_between(W, labels, c):
+    """Return the sums of the entries of a sparse matrix between c labels, NumPy (c, c)."""
+    S = sparse.csr_array((np.ones(len(labels), dtype=W.dtype), (labels, np.arange(len(labels)))))
+    S.resize((c, len(labels)))
+    return (S @ W @ S.T).toarray().astype(np.float64)
+
+
+def shared_counts(partitions):
+    """Return of every two labels of several label arrays (n,) how many points have both.
+
+    The labels of all arrays are numbered on, 0..c - 1. The result is of NumPy, (c, c).
+    """
+    n, first = len(partitions[0]), np.cumsum([0, *(int(one.max()) + 1 for one in partitions)])
+    columns = np.concatenate([one + a for one, a in zip(partitions, first, strict=False)])
+    rows = np.tile(np.arange(n), len(partitions))
+    S = sparse.csr_array((np.ones(len(rows), dtype=np.float64), (rows, columns)))
+    return (S.T @ S).toarray()
 
 
 def in_order_of_appearance(labels, k):
@@ -114,6 +250,33 @@ def repeated(step, state):
         return state
 
     return advance
+
+
+def minima(objective, W, *, steps, settled):
+    """Return W (b, ...) at a minimum of each of b functions.
+
+    Parameters
+    ----------
+    objective : function of W that returns the values (b,) and the gradients, as W
+    W : array (b, ...), where the searches begin
+    steps : int, at most
+    settled : float, relative decrease that ends a search
+    """
+
+    from scipy.optimize import minimize  # here: most commands do without
+
+    def of_all(w):  # functions of different numbers: their sum has all the minima
+        values, slopes = objective(w.reshape(W.shape))
+        return float(values.sum()), slopes.ravel()
+
+    options = {"maxiter": steps, "ftol": settled}
+    found = minimize(of_all, W.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return found.x.reshape(W.shape)
+
+
+def batches(jobs):
+    """Return lists of jobs that are done at a time: one, because each has a core."""
+    return [[job] for job in jobs]
 
 
 def chebyshev_step(S, now, before, factor, shift):

@@ -18,6 +18,8 @@ from linkwise.arrays import host
 FIXED_POINT = 2.0**36  # sums of up to 2^27 numbers in [0, 1] as integers, exact in any order
 SPARE_MEMORY = 0.4  # of the free memory for one block: a block needs copies, others need the rest
 SMALL = 1 << 30  # bytes that need no look at what is free, which takes a third of a millisecond
+EXTRA_DIRECTIONS, POWER_STEPS = 10, 4  # of a random subspace, as scikit-learn takes
+MOST_JOBS = 32  # at a time: more would take memory and not be faster
 FEWEST_ROWS = 256  # of a block; memory that does not hold them is too small
 
 
@@ -79,6 +81,16 @@ def squared_norms(X):
     return torch.sum(X * X, dim=1)
 
 
+def column_norms(X):
+    """Return the squared length of every column."""
+    return torch.sum(X * X, dim=0)
+
+
+def diagonal(A):
+    """Return the diagonal of a square matrix."""
+    return torch.diagonal(A)
+
+
 def canonical_order(Z):
     """Return a permutation of the rows that depends on their coordinates alone."""
     direction = np.random.default_rng(0).standard_normal(Z.shape[1])
@@ -96,6 +108,102 @@ def median(A):
     """Return the median of each column, or of a row of numbers."""
     ordered = torch.sort(A, dim=0).values
     return (ordered[(len(A) - 1) // 2] + ordered[len(A) // 2]) / 2
+
+
+def beside(parts):
+    """Return tensors side by side, as columns of one."""
+    return torch.cat(list(parts), dim=1)
+
+
+def below(parts):
+    """Return arrays below each other, as rows of one."""
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def softmax(A):
+    """Return exp(A) with every row divided by its sum."""
+    return torch.softmax(A, dim=1)
+
+
+def log_softmax(A):
+    """Return the logarithm of `softmax`."""
+    return torch.log_softmax(A, dim=1)
+
+
+def inverse(A, factor):
+    """Return factor / A, written over A."""
+    return A.reciprocal_().mul_(factor)
+
+
+def squared_distances(X, Y):
+    """Return the squared distances of the rows of X to those of Y."""
+    D = torch.addmm(squared_norms(Y), X, Y.T, alpha=-2).add_(squared_norms(X)[:, None])
+    return D.clamp_(min=0)
+
+
+def row_products(A, B):
+    """Return the inner product of each row of A with that of B."""
+    return torch.sum(A * B, dim=1)
+
+
+def stacked(arrays):
+    """Return matrices (a, b) as one (n, a, b), with zeros where one is smaller than others."""
+    shape = [max(A.shape[axis] for A in arrays) for axis in (0, 1)]
+    out = torch.zeros((len(arrays), *shape), dtype=arrays[0].dtype, device=arrays[0].device)
+    for place, A in zip(out, arrays, strict=True):
+        place[: A.shape[0], : A.shape[1]] = A
+    return out
+
+
+def sums_at(rows, n, like):
+    """Return a function that sums the rows of an array (m, k) at the places ``rows``, (n, k)."""
+    rows = np.asarray(rows)
+    order = torch.as_tensor(np.argsort(rows, kind="stable"), device=like.device)
+    starts = np.searchsorted(np.sort(rows), np.arange(n + 1))
+    starts = torch.as_tensor(starts, device=like.device)
+    return lambda A: torch.segment_reduce(A[order], "sum", offsets=starts, axis=0, unsafe=True)
+
+
+def kth_smallest(A, k):
+    """Return the entry of each row that k others are below."""
+    return torch.topk(A, k + 1, dim=1, largest=False).values[:, k]
+
+
+def eigh(A):
+    """Return all eigenvalues of a symmetric matrix, smallest first, and the vectors, in float64."""
+    return torch.linalg.eigh(A.double())
+
+
+def solve_lower(L, B):
+    """Return L^-1 B of a lower triangular matrix L."""
+    return torch.linalg.solve_triangular(L, B, upper=False)
+
+
+def leading_directions(Y, rank, seed):
+    """Return the leading right singular vectors of Y (n, d) as columns, (d, rank).
+
+    They are found in a random subspace, as scikit-learn does.
+    """
+    wide = min(rank + EXTRA_DIRECTIONS, Y.shape[1])
+    V = standard_normal(np.random.default_rng(seed), (Y.shape[1], wide), Y)
+    for _ in range(POWER_STEPS):
+        V = torch.linalg.qr(Y.T @ (Y @ V))[0]
+    small = (Y @ V).double()
+    found = V.double() @ torch.linalg.eigh(small.T @ small)[1][:, wide - rank :]
+    return torch.flip(found, (1,)).to(Y.dtype).contiguous()
+
+
+def ranks(table, X):
+    """Return for every entry of X its rank in the same column of a sorted table, ties halfway."""
+    columns, values = table.T.contiguous(), X.T.contiguous()
+    below = torch.searchsorted(columns, values)
+    upto = torch.searchsorted(columns, values, side="right")
+    return (below + upto).double().T / 2
+
+
+def normal_quantiles(share):
+    """Return the quantiles of the standard normal distribution."""
+    return torch.special.ndtri(share)
 
 
 def _csr(starts, columns, values, shape):
@@ -151,6 +259,23 @@ def scaled(W, root):
     return _csr(W.crow_indices(), W.col_indices(), values, tuple(W.shape))
 
 
+def edges(W):
+    """Return where the entries of each row of a sparse matrix start, their columns and values."""
+    return W.crow_indices().long(), W.col_indices().long(), W.values()
+
+
+def rows_of_edges(y, starts, count):
+    """Return the row of y (b, r) that each of ``count`` entries of a sparse matrix belongs to."""
+    return torch.repeat_interleave(y, starts[1:] - starts[:-1], dim=0, output_size=count)
+
+
+def weighted_sums(weights, D, starts):
+    """Return the sums of weights * D and of the weights over the entries of each row."""
+    both = torch.cat([weights[:, None] * D, weights[:, None]], dim=1)
+    total = torch.segment_reduce(both, "sum", offsets=starts, axis=0, unsafe=True)
+    return total[:, :-1], total[:, -1]
+
+
 def components(W):
     """Return the number of the connected component of each point of a sparse graph.
 
@@ -183,6 +308,26 @@ def label_sums(rows, labels, k):
     """Return the sum of the rows of each label, (k, m), and how many there are."""
     members = (labels[:, None] == torch.arange(k, device=rows.device)).to(rows.dtype)
     return members.T @ rows, torch.sum(members, dim=0, dtype=torch.float64)
+
+
+def _members(labels, c, dtype):
+    """Return the indicator (n, c) of the label of every point."""
+    return (labels[:, None] == torch.arange(c, device=labels.device)).to(dtype)
+
+
+def weights_between(W, labels, c):
+    """Return the sums of the entries of a sparse matrix between c labels, NumPy (c, c)."""
+    S = _members(labels, c, W.dtype)
+    return (S.T @ (W @ S)).double().cpu().numpy()
+
+
+def shared_counts(partitions):
+    """Return of every two labels of several label tensors (n,) how many points have both.
+
+    The labels of all tensors are numbered on, 0..c - 1. The result is of NumPy, (c, c).
+    """
+    S = torch.cat([_members(one, int(one.max()) + 1, torch.float64) for one in partitions], dim=1)
+    return (S.T @ S).cpu().numpy()
 
 
 def nearest_centres(X, centres, s):
@@ -259,28 +404,44 @@ def match_rows(X, queries):
 def repeated(step, state):
     """Return a function of a number of times that applies ``step`` to the state that often.
 
-    On a GPU the step is recorded once and replayed, which saves the time of its many small calls.
-    The result is overwritten by the next call.
+    The state is a tensor or several. On a GPU the step is recorded once and replayed, which saves
+    the time of its many small calls. The result is overwritten by the next call.
     """
-    if state.device.type != "cuda":
+    several = isinstance(state, tuple)
+    device = (state[0] if several else state).device
+    if device.type != "cuda":
         return host.repeated(step, state)
-    side = torch.cuda.Stream(state.device)
-    side.wait_stream(torch.cuda.current_stream(state.device))
+    side = torch.cuda.Stream(device)
+    side.wait_stream(torch.cuda.current_stream(device))
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.stream(side):
         step(state)  # so that nothing is set up while it is recorded
-        held = state.clone()
+        held = tuple(A.clone() for A in state) if several else (state.clone(),)
         graph.capture_begin(capture_error_mode="thread_local")
-        held.copy_(step(held))
+        new = step(held) if several else (step(held[0]),)
+        for A, B in zip(held, new, strict=True):
+            A.copy_(B)
         graph.capture_end()
-    torch.cuda.current_stream(state.device).wait_stream(side)
+    torch.cuda.current_stream(device).wait_stream(side)
 
     def advance(times):
         for _ in range(times):
             graph.replay()
-        return held
+        return held if several else held[0]
 
     return advance
+
+
+def minima(objective, W, *, steps, settled):
+    """Return W (b, ...) at a minimum of each of b functions; see `minima_tensors.minima`."""
+    from linkwise.arrays import minima_tensors
+
+    return minima_tensors.minima(objective, W, steps=steps, settled=settled, repeated=repeated)
+
+
+def batches(jobs):
+    """Return lists of jobs that are done at a time: as many as keep a device busy."""
+    return [jobs[start : start + MOST_JOBS] for start in range(0, len(jobs), MOST_JOBS)]
 
 
 def chebyshev_step(S, now, before, factor, shift):

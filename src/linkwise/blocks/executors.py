@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
+from linkwise.arrays import on_device
 from linkwise.blocks.progress import Progress
 
 EXTENSIONS = tuple(importlib.machinery.EXTENSION_SUFFIXES)
@@ -205,6 +206,19 @@ def executor(which: Literal["serial", "threads"] | Executor) -> Iterator[Executo
         yield which
     finally:
         _current.reset(token)
+
+
+@contextmanager
+def executor_of(X: Any) -> Iterator[None]:
+    """Use the executor for X inside a with statement: the current one, and Serial on a device.
+
+    A device runs one operation after the other, whichever thread starts them.
+    """
+    if not on_device(X):
+        yield
+        return
+    with executor("serial"):
+        yield
 
 
 def run_blocks(

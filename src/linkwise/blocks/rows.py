@@ -74,6 +74,17 @@ def row_blocks(n: int, width: int, itemsize: int = 4) -> list[slice]:
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
+def parts_of(like: Any, n: int, width: int) -> list[slice]:
+    """Return slices that cover n rows of ``width`` numbers, where ``like`` is computed.
+
+    On a device, they are as large as its free memory allows.
+    """
+    if not on_device(like):
+        return row_blocks(n, width)
+    size = door(like).block_rows(like, 32 * width, min(n, DEVICE_ROWS))
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
 def over_rows(
     function: Callable[[slice], T], like: Any, n: int, width: int, **shown: Any
 ) -> Iterator[tuple[slice, T]]:
@@ -87,12 +98,10 @@ def over_rows(
     like : array, whose library and device process the rows
     shown : label and total of `run_blocks`
     """
+    parts = parts_of(like, n, width)
     if on_device(like):
-        size = door(like).block_rows(like, 32 * width, min(n, DEVICE_ROWS))
-        parts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         yield from ((part, function(part)) for part in parts)
         return
-    parts = row_blocks(n, width)
     yield from zip(parts, run_blocks(function, parts, **shown), strict=True)
 
 

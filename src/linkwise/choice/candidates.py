@@ -19,17 +19,21 @@ with belief in 0..1: few constraints do not lead away from the partition that th
 """
 
 import time
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.arrays import door, to_host
 from linkwise.blocks import run_blocks
 from linkwise.blocks.progress import Progress
+from linkwise.blocks.rows import take_rows
 from linkwise.class_models import ERROR, likely_error, trust
 from linkwise.class_models.beliefs import log_likelihood
 from linkwise.class_models.pair_softmax import (
     class_probabilities,
     fit_pairs,
+    fits_of,
     refine,
     start_weights,
 )
@@ -103,32 +107,63 @@ def rank_starts(partitions, belief, k, links, seed):
     return [partitions[i] for i in order]
 
 
-def fits(problem, number, start, links, penalties=PENALTIES):
-    """Return W (r, k) for every penalty, of a feature set from a start."""
-    Z = problem.sets[number][1]
-    labels = with_constraints(problem.starts[start], problem.k, links)
-    W_0 = start_weights(Z, labels, problem.k)
-    z, links = Z[links.ids], links.resolve(links.ids)
+class Job(NamedTuple):
+    """A fit to make."""
+
+    number: int  # of the feature set
+    start: int
+    links: object  # Constraints
+    penalties: tuple = PENALTIES  # the first of them
+
+
+def fits(problem, jobs):
+    """Return for every Job the weights W (r, k), of NumPy, of all its penalties."""
+    tools = door(problem.sets[0][1])
+    return [found for batch in tools.batches(jobs) for found in _fits_at_a_time(problem, batch)]
+
+
+def _fits_at_a_time(problem, jobs):
+    """Return what `fits` does, by one search."""
+    sets = [problem.sets[job.number][1] for job in jobs]
+    tools, first = door(sets[0]), []
+    for job, Z in zip(jobs, sets, strict=True):
+        labels = with_constraints(problem.starts[job.start], problem.k, job.links)
+        first.append(start_weights(Z, labels, problem.k))
+    points = [take_rows(Z, job.links.ids) for job, Z in zip(jobs, sets, strict=True)]
+    together = fits_of(points, [job.links.resolve(job.links.ids) for job in jobs])
+    W_0 = tools.stacked([tools.asarray(W, together.z) for W in first])
     W, found = W_0, []
-    for penalty in penalties:
-        W = fit_pairs(z, links, W, W_0, error=ERROR, penalty=penalty)
-        found.append(refine(z, links, W, W_0, error=ERROR, penalty=penalty))
-    return found
+    for penalty in max((job.penalties for job in jobs), key=len):
+        W = fit_pairs(together, W, W_0, error=ERROR, penalty=penalty)
+        found.append(to_host(refine(together, W, W_0, error=ERROR, penalty=penalty)))
+    return [
+        [W[number, : len(first[number])] for W in found[: len(job.penalties)]]
+        for number, job in enumerate(jobs)
+    ]
 
 
-def judge(problem, number, start, links, held, *, error=SCORED_ERROR):
-    """Return log p of the constraints ``held`` (m,) bool in fits to the others, (penalties, h).
+def judge(problem, links, cases, *, error=SCORED_ERROR):
+    """Return log p of constraints that fits do not use, a list of (penalties, h).
 
-    ``error`` is the share of wrong constraints.
+    Parameters
+    ----------
+    links : Constraints
+    cases : list of (number of the feature set, number of the start, held (m,) bool): the fit is to
+        the constraints that are not held, and judged by the others
+    error : float, share of wrong constraints
     """
-    Z = problem.sets[number][1]
-    a, b = links.ends[held].T
-    sign, weight = links.sign[held], links.weight[held]
-    scores = []
-    for W in fits(problem, number, start, links.select(~held)):
-        same = np.einsum("ij,ij->i", class_probabilities(Z[a], W), class_probabilities(Z[b], W))
-        scores.append(weight * log_likelihood(same, sign, error))
-    return np.array(scores)
+    jobs = [Job(number, start, links.select(~held)) for number, start, held in cases]
+    judged = []
+    for (number, _, held), found in zip(cases, fits(problem, jobs), strict=True):
+        Z, ends = problem.sets[number][1], links.ends[held].T
+        a, b = (to_host(take_rows(Z, end)) for end in ends)
+        sign, weight = links.sign[held], links.weight[held]
+        scores = []
+        for W in found:
+            same = np.einsum("ij,ij->i", class_probabilities(a, W), class_probabilities(b, W))
+            scores.append(weight * log_likelihood(same, sign, error))
+        judged.append(np.array(scores))
+    return judged
 
 
 def scored_error(problem, links):
@@ -162,51 +197,58 @@ def judge_all(problem, effort, *, deadline, seed):
     now = time.perf_counter()
     half = now + FIRST_FOLD * (deadline - now)
     error = scored_error(problem, links)
-    tried = _by_first_fold(problem, links, fold, error=error, deadline=half)
+    pairs = [(v, s) for s in range(len(problem.starts)) for v in range(len(problem.sets))]
+    judged = partial(_judged, problem, links, fold, error=error)
+    by_first = judged(pairs, [0], deadline=half, unit="candidates")
+    tried = sorted(by_first, key=lambda one: -one.scores[0].mean(axis=1).max())
     best = tried[: effort.judged]
-
-    def judge_rest(place):
-        first, (number, start), seconds = best[place]
-        before = time.perf_counter()
-        if place >= FEWEST_TRIED and before > deadline:
-            return []
-        held_out = np.empty((len(PENALTIES), len(fold)))
-        held_out[:, fold == 0] = first
-        for other in range(1, fold.max() + 1):
-            held_out[:, fold == other] = judge(
-                problem, number, start, links, fold == other, error=error
-            )
-        seconds = (seconds + time.perf_counter() - before) / len(PENALTIES)
-        return [
+    rest = range(1, fold.max() + 1)
+    pairs = [one.pair for one in best]
+    by_rest = judged(pairs, rest, deadline=deadline, unit="best candidates")
+    others = {one.pair: one for one in by_rest}
+    found = []
+    for first in (one for one in best if one.pair in others):
+        other, held_out = others[first.pair], np.empty((len(PENALTIES), len(fold)))
+        for number, scores in enumerate(first.scores + other.scores):
+            held_out[:, fold == number] = scores
+        seconds = (first.seconds + other.seconds) / len(PENALTIES)
+        number, start = first.pair
+        found += [
             Candidate(
                 _named(problem, number, start, penalty), number, start, penalty, scores, seconds
             )
             for penalty, scores in zip(PENALTIES, held_out, strict=True)
         ]
-
-    found = [one for each in _counted(judge_rest, len(best), "best candidates") for one in each]
     return sorted(found, key=lambda one: -one.held_out.mean())
 
 
-def _by_first_fold(problem, links, fold, *, error, deadline):
-    """Return [(scores, (feature set, start), seconds)] by the first fold, the best first."""
-    pairs = [(v, s) for s in range(len(problem.starts)) for v in range(len(problem.sets))]
+class Judged(NamedTuple):
+    """A feature set and a start, judged by some folds."""
 
-    def judge_first(place):
+    pair: tuple  # numbers of the feature set and of the start
+    scores: list  # (penalties, h) of each fold
+    seconds: float
+
+
+def _judged(problem, links, fold, pairs, folds, *, error, deadline, unit):
+    """Return the Judged of pairs of a feature set and a start, as many as the deadline allows."""
+
+    def judge_batch(batch):
         before = time.perf_counter()
-        if place >= FEWEST_TRIED and before > deadline:
-            return None
-        number, start = pairs[place]
-        scores = judge(problem, number, start, links, fold == 0, error=error)
-        return scores, (number, start), time.perf_counter() - before
+        if batch[0][0] >= FEWEST_TRIED and before > deadline:
+            return []
+        cases = [(*pair, fold == number) for _, pair in batch for number in folds]
+        scores, step = judge(problem, links, cases, error=error), len(folds)
+        seconds = (time.perf_counter() - before) / len(batch)
+        return [
+            Judged(pair, scores[a * step : (a + 1) * step], seconds)
+            for a, (_, pair) in enumerate(batch)
+        ]
 
-    tried = [one for one in _counted(judge_first, len(pairs), "candidates") if one is not None]
-    return sorted(tried, key=lambda each: -each[0].mean(axis=1).max())
-
-
-def _counted(judge_one, number, unit):
-    """Yield judge_one(place) for every place below a number, in order, with a line of progress."""
-    with Progress("LinkClustering", number, unit=unit) as line:
-        for one in run_blocks(judge_one, range(number)):
-            yield one
-            line.advance()
+    batches = door(problem.sets[0][1]).batches(list(enumerate(pairs)))
+    found = []
+    with Progress("LinkClustering", len(pairs), unit=unit) as line:
+        for batch, judged in zip(batches, run_blocks(judge_batch, batches), strict=True):
+            found += judged
+            line.advance(len(batch))
+    return found

@@ -19,12 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import logsumexp
 
+from linkwise.arrays import door, namespace, to_host
 from linkwise.choice.candidates import (
     FEWEST,
     PENALTIES,
     SCORED_ERROR,
+    Job,
     Problem,
     fits,
     judge_all,
@@ -94,7 +96,7 @@ def weights_of(candidates, m):
 
 def matching(q, reference):
     """Return the columns of q (n, k) in the order of the clusters of a reference (n, k)."""
-    return linear_sum_assignment(reference.T @ q, maximize=True)[1]
+    return linear_sum_assignment(to_host(reference.T @ q), maximize=True)[1]
 
 
 def chance_score(links):
@@ -105,23 +107,19 @@ def chance_score(links):
 
 def members_of(problem, candidates, weights):
     """Return the Members: candidates of positive weight, fitted to all constraints, matched."""
+    counted = [one for one, weight in zip(candidates, weights, strict=True) if weight > 0]
+    jobs = {}
+    for pair in dict.fromkeys((one.number, one.start) for one in counted):
+        lightest = min(one.penalty for one in counted if (one.number, one.start) == pair)
+        path = tuple(penalty for penalty in PENALTIES if penalty >= lightest)
+        jobs[pair] = Job(*pair, problem.links, path)
+    fitted = dict(zip(jobs, fits(problem, list(jobs.values())), strict=True))
     found: list = []
     reference = None
-    fitted: dict = {}
-    for one, weight in zip(candidates, weights, strict=True):
-        if weight == 0:
-            continue
-        key = one.number, one.start
-        if key not in fitted:
-            lightest = min(
-                other.penalty
-                for other, w in zip(candidates, weights, strict=True)
-                if w > 0 and (other.number, other.start) == key
-            )
-            path = [penalty for penalty in PENALTIES if penalty >= lightest]
-            fitted[key] = dict(zip(path, fits(problem, *key, problem.links, path), strict=True))
+    for one, weight in zip(counted, weights[weights > 0], strict=True):
+        pair = one.number, one.start
         described, Z = problem.sets[one.number]
-        W = fitted[key][one.penalty]
+        W = fitted[pair][jobs[pair].penalties.index(one.penalty)]
         q = class_probabilities(Z, W)
         reference = q if reference is None else reference
         found.append(Member(float(weight), described, W[:, matching(q, reference)]))
@@ -130,16 +128,16 @@ def members_of(problem, candidates, weights):
 
 def pooled(members, feature_of):
     """Return the logarithm of g of Eq. (2), (n, k); feature_of gives z of a FeatureSet."""
-    total = sum(
-        one.weight * np.log(class_probabilities(feature_of(one.features), one.W) + FLOOR)
-        for one in members
-    )
-    return log_softmax(total, axis=1)
+    said = [class_probabilities(feature_of(one.features), one.W) for one in members]
+    log = namespace(said[0]).log
+    total = sum(one.weight * log(p + FLOOR) for one, p in zip(members, said, strict=True))
+    return door(total).log_softmax(total)
 
 
 def _with_co_training(g, f, share):
     """Return the logarithm of g and f together, Eq. (4), floored."""
-    both = np.log(np.exp(g) + FLOOR) + share * np.log(softmax(f, axis=1) + FLOOR)
+    xp = namespace(g)
+    both = xp.log(xp.exp(g) + FLOOR) + share * xp.log(door(f).softmax(f) + FLOOR)
     return both / (1 + share)
 
 
@@ -171,21 +169,22 @@ def by_constraints(plain, links, k, effort, *, deadline, seed):
     evidence = pooled(members, lambda described: of[id(described)])
     co_trained, wrong = None, ERROR
     if links.n_pairs >= FEWEST:
-        labels = np.argmax(evidence, axis=1)
+        labels = namespace(evidence).argmax(evidence, axis=1)
         rounds = int(np.clip(ROUNDS[1] * links.n_pairs / len(labels), *ROUNDS))
         state = co_em(models.learners, labels, k, links, rounds=rounds, error=ERROR)
         share, wrong = min(1.0, links.n_pairs / FULL), state.error
         co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, share)
     start = with_constraints(problem.starts[candidates[0].start], k, links)
-    evidence[np.arange(len(start)), start] += SURE * FADE / (FADE + links.n_pairs)
+    held = SURE * FADE / (FADE + links.n_pairs) * np.eye(k)  # for every label of the start
+    evidence = evidence + door(evidence).asarray(held, evidence)[start]
     judged = candidates[0].held_out is not None
     score = None
     if judged:
         held_out = np.array([one.held_out for one in candidates])
         score = float(logsumexp(held_out, axis=0, b=weights[:, None]).mean())
     return Combination(
-        members, co_trained, softmax(evidence, axis=1), wrong, score,
+        members, co_trained, door(evidence).softmax(evidence), wrong, score,
         chance_score(links) if judged else None, candidates, weights,
     )  # fmt: skip
 
@@ -195,13 +194,12 @@ def by_belief(plain, k):
     found, belief = plain.partitions(k)
     ranked = np.argsort(-belief, kind="stable")
     labels = found[ranked[0]].labels
-    soft = np.full((len(labels), k), (1 - CERTAIN) / k)
-    soft[np.arange(len(labels)), labels] += CERTAIN
+    soft = np.full((k, k), (1 - CERTAIN) / k) + CERTAIN * np.eye(k)  # of every label
     described, Z = plain.sets[0]
     return Combination(
         members=[Member(1.0, described, start_weights(Z, labels, k))],
         co_trained=None,
-        soft=soft,
+        soft=door(labels).asarray(soft, labels)[labels],
         wrong=0.0,
         score=None,
         chance=None,
@@ -231,12 +229,12 @@ def soft_labels(models, members, co_trained, X):
     """Return soft labels (q, k) of new points X."""
     placed = place_points(models, X)
     evidence = pooled(members, lambda described: features(described, placed))
+    tools, f = door(evidence), 0 * evidence
     if co_trained is None:
-        return softmax(evidence, axis=1)
-    f = np.zeros(evidence.shape)
+        return tools.softmax(evidence)
     for v in np.flatnonzero(co_trained.weights > 0):
         said = predict_classes(
             models.learners[v], co_trained.strengths[v], co_trained.labels, placed[v]
         )
-        f += co_trained.weights[v] * log_probabilities(said)
-    return softmax(_with_co_training(evidence, f, co_trained.share), axis=1)
+        f += float(co_trained.weights[v]) * log_probabilities(said)
+    return tools.softmax(_with_co_training(evidence, f, co_trained.share))

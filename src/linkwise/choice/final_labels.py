@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.blocks.rows import row_blocks
+from linkwise.arrays import door, namespace, to_host
+from linkwise.blocks.rows import parts_of, take_rows
 from linkwise.choice.combination import soft_labels
 from linkwise.class_models import probability_wrong, propagate
 from linkwise.class_models.beliefs import error_of
@@ -34,12 +35,16 @@ class FinalLabels(NamedTuple):
 def soft_labels_of_all(X, models, combination):
     """Return soft labels (n, k) by the features alone: as found on the sample, else placed."""
     n, k = X.shape[0], combination.soft.shape[1]
-    soft = np.empty((n, k), dtype=np.float64)
-    soft[models.rows] = combination.soft
+    if len(models.rows) == n:
+        return combination.soft
+    tools = door(combination.soft)
+    soft = tools.empty((n, k), combination.soft)
+    soft[tools.asarray(models.rows, soft)] = combination.soft
     rest = np.setdiff1d(np.arange(n), models.rows, assume_unique=True)
-    for part in row_blocks(len(rest), max(X.shape[1], COLUMNS)):
-        found = soft_labels(models, combination.members, combination.co_trained, X[rest[part]])
-        soft[rest[part]] = found
+    for part in parts_of(soft, len(rest), max(X.shape[1], COLUMNS)):
+        rows = take_rows(X, rest[part])
+        found = soft_labels(models, combination.members, combination.co_trained, rows)
+        soft[tools.asarray(rest[part], soft)] = found
     return soft
 
 
@@ -76,11 +81,13 @@ def settle(soft, links, error, rng, *, hard, keep_empty):
     hard : bool, whether all constraints are kept, or those that are more likely right than wrong
     keep_empty : bool, whether clusters without points keep their columns
     """
-    found = propagate(np.log(np.maximum(soft, LEAST)), links, error)
+    xp, tools = namespace(soft), door(soft)
+    found = propagate(xp.log(xp.clip(soft, LEAST, None)), links, error)
     wrong = probability_wrong(found.same, links.sign, error_of(links.weight, error))
     kept = links if hard else links.select(wrong < LIKELY)
-    labels, clusters = by_appearance(labels_that_keep(found.q, kept, rng, hard=hard))
+    labels, clusters = by_appearance(labels_that_keep(to_host(found.q), kept, rng, hard=hard))
     if keep_empty:
         clusters = np.r_[clusters, np.setdiff1d(np.arange(soft.shape[1]), clusters)]
-    q = found.q[:, clusters]
-    return FinalLabels(labels, q / q.sum(axis=1, keepdims=True), wrong, clusters.astype(np.intp))
+    q = found.q[:, tools.asarray(clusters, soft)]
+    q = q / xp.sum(q, axis=1, keepdims=True)
+    return FinalLabels(tools.asarray(labels, soft), q, wrong, clusters.astype(np.intp))

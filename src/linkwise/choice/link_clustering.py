@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import CheckedConstraints, check_constraints, check_n_clusters
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
-from linkwise.arrays import take, to_host
-from linkwise.blocks.executors import one_thread
+from linkwise.arrays import door, namespace, take, to_host
+from linkwise.blocks.executors import executor_of, one_thread
 from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import Count, choose_count
@@ -103,7 +103,7 @@ class LinkClustering(InductiveClusterer):
     True
     """
 
-    traits = Traits(rows=10_000_000)
+    traits = Traits(rows=10_000_000, device=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_ONE, None],
         "effort": [StrOptions(set(EFFORTS)), Interval(Real, 0, None, closed="neither")],
@@ -163,7 +163,10 @@ class LinkClustering(InductiveClusterer):
         *,
         out: Integers | None = None,
     ) -> Integers:
-        with one_thread():  # the products are small: more threads only wait for each other
+        with (
+            executor_of(X),
+            one_thread(),
+        ):  # the products are small: more threads only wait for each other
             if isinstance(self.effort, str):
                 plain, count, found = self._attempt(X, links, EFFORTS[self.effort])
             else:
@@ -219,12 +222,14 @@ class LinkClustering(InductiveClusterer):
         self._models, kept = models, final.clusters
         self._members = [one._replace(W=one.W[:, kept]) for one in found.members]
         trained = found.co_trained
-        self._co_trained = trained and trained._replace(labels=trained.labels[:, kept])
+        self._co_trained = trained and trained._replace(
+            labels=trained.labels[:, door(trained.labels).asarray(kept, trained.labels)]
+        )
         self.n_clusters_, self.runner_up_ = len(final.clusters), count.runner_up
         self.wrong_, self.score_, self.chance_ = found.wrong, found.score, found.chance
         self.report_ = report(found)
         self.probabilities_, self.suspicion_ = final.probabilities, final.suspicion
-        clusters = final.labels.max() + 1
+        clusters = int(final.labels.max()) + 1
         if clusters < self.n_clusters_:
             warn(
                 f"only {clusters} of {self.n_clusters_} clusters found: constraints and data leave "
@@ -245,7 +250,8 @@ class LinkClustering(InductiveClusterer):
         return [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
 
     def _assign(self, X: Matrix) -> Integers:
-        return np.argmax(self._soft_labels(X), axis=1)
+        soft = self._soft_labels(X)
+        return namespace(soft).argmax(soft, axis=1)
 
     def _soft_labels(self, X: Matrix) -> Floats:
         return soft_labels(self._models, self._members, self._co_trained, X)
@@ -261,11 +267,10 @@ class LinkClustering(InductiveClusterer):
         points = model._check_X(take(X), reset=False)
         seen = model._seen(points)
         out = model.probabilities_[seen]
-        new = np.flatnonzero(seen < 0)
+        (new,) = namespace(seen).nonzero(seen < 0)
         for start in range(0, len(new), model._block()):
             rows = new[start : start + model._block()]
-            block = points[rows].astype(model._fit_X.dtype, copy=False)
-            out[rows] = model._soft_labels(block)
+            out[rows] = model._soft_labels(door(points).cast(points[rows], model._fit_X))
         return caller.give(out)
 
     def __sklearn_tags__(self) -> Any:

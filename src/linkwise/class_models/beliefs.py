@@ -29,6 +29,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
+from linkwise.arrays import door, to_host
+
 PASSES = 30  # bounds the cost where cycles keep messages from settling; most settle earlier
 DAMPING = 0.3  # share of the old message kept: contradictory cycles would oscillate without it
 SETTLED = 1e-3  # change of a log message, far below what changes a label
@@ -53,33 +55,37 @@ def propagate(evidence, links, error, *, messages=None):
 
     Parameters
     ----------
-    evidence : array (n, k), g
+    evidence : array (n, k), g; the messages between the constrained points are those of NumPy
     links : Constraints on row numbers
     error : float in (0, 1/2), e
     messages : array (2 m, k) to start from, or None
     """
-    n, k = evidence.shape
-    i, j = links.ends.T
-    m = len(i)
+    tools, k, m = door(evidence), evidence.shape[1], links.n_pairs
     if m == 0:
-        return Beliefs(softmax(evidence, axis=1), np.zeros(0), np.zeros((0, k)))
+        return Beliefs(tools.softmax(evidence), np.zeros(0), np.zeros((0, k)))
+    touched, place = np.unique(links.ends, return_inverse=True)
+    i, j = place.reshape(-1, 2).T
+    rows = tools.asarray(touched, evidence)
+    g = to_host(evidence[rows])  # (u, k)
     source, target = np.concatenate((i, j)), np.concatenate((j, i))
     e = error_of(links.weight, error)
     same = np.tile(np.where(links.sign > 0, 1 - e, e), 2)[:, None]
     back = np.concatenate((np.arange(m, 2 * m), np.arange(m)))
-    into = sparse.csr_array((np.ones(2 * m), (target, np.arange(2 * m))), (n, 2 * m))
+    into = sparse.csr_array((np.ones(2 * m), (target, np.arange(2 * m))), (len(g), 2 * m))
     M = np.zeros((2 * m, k)) if messages is None else messages
     for _ in range(PASSES):
-        b = softmax((evidence + into @ M)[source] - M[back], axis=1)
+        b = softmax((g + into @ M)[source] - M[back], axis=1)
         new = np.log((1 - same) + (2 * same - 1) * b)  # Eq. (3)
         new -= new.mean(axis=1, keepdims=True)
         change = abs(new - M).max()
         M = DAMPING * M + (1 - DAMPING) * new
         if change < SETTLED:
             break
-    total = evidence + into @ M
+    total = g + into @ M
     b = softmax(total[source] - M[back], axis=1)
-    return Beliefs(softmax(total, axis=1), np.einsum("ij,ij->i", b[:m], b[m:]), M)  # Eq. (4)
+    q = tools.softmax(evidence)
+    q[rows] = tools.asarray(softmax(total, axis=1), q)
+    return Beliefs(q, np.einsum("ij,ij->i", b[:m], b[m:]), M)  # Eq. (4)
 
 
 def log_likelihood(same, sign, error):

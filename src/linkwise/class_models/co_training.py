@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from linkwise.arrays import door, namespace, to_host
 from linkwise.class_models.beliefs import (
     Beliefs,
     log_likelihood,
@@ -29,6 +30,7 @@ from linkwise.class_models.beliefs import (
     propagate,
 )
 from linkwise.class_models.learners import Smoother, across_folds, best_strength, without_own
+from linkwise.class_models.partitions import at_ends
 
 # The values below were chosen on the development sets of the quality benchmark, unless a comment
 # gives another reason.
@@ -58,13 +60,14 @@ class State(NamedTuple):
 
 def log_probabilities(f):
     """Return the logarithm of predictions (n, k), made positive and summing to 1."""
-    p = np.maximum(f, FLOOR / f.shape[1])
-    return np.log(p / p.sum(axis=1, keepdims=True))
+    xp = namespace(f)
+    p = xp.clip(f, FLOOR / f.shape[1], None)
+    return xp.log(p / xp.sum(p, axis=1, keepdims=True))
 
 
 def trust(labels, k, links, error):
     """Return t that makes the constraints most likely, and their log-likelihood."""
-    a, b = labels[links.ends].T
+    a, b = at_ends(labels, links)
     likelihoods = []
     for t in TRUST:
         own, other = np.exp(t) / (np.exp(t) + k - 1), 1 / (np.exp(t) + k - 1)
@@ -90,9 +93,9 @@ def likely_error(labels, k, links):
 def trusted(labels, k, links, error):
     """Return soft labels (n, k) of a partition, as sure as it agrees with the constraints."""
     t, _ = trust(labels, k, links, error)
-    q = np.ones((len(labels), k))
-    q[np.arange(len(labels)), labels] = np.exp(t)
-    return q / q.sum(axis=1, keepdims=True)
+    q = np.ones((k, k))  # of every label
+    np.fill_diagonal(q, np.exp(t))
+    return door(labels).asarray(q / q.sum(axis=1, keepdims=True), labels)[labels]
 
 
 def fit_weights(F, q, start):
@@ -126,17 +129,18 @@ def co_em(learners, labels, k, links, *, rounds, error):
     rounds : int >= 1
     error : float, share of wrong constraints to begin with
     """
-    n = len(labels)
-    touched = np.zeros(n, dtype=bool)
-    touched[links.touched] = True
-    weight = np.where(touched, 1.0, UNTOUCHED).astype(np.float32)
-    q = propagate(np.log(trusted(labels, k, links, error)), links, error).q
+    tools, xp = door(labels), namespace(labels)
+    touched = tools.asarray(links.touched, labels)
+    weight = np.full(len(labels), UNTOUCHED, dtype=np.float32)
+    weight[links.touched] = 1
+    weight = tools.asarray(weight, labels)
+    q = propagate(xp.log(trusted(labels, k, links, error)), links, error).q
     strengths: list = [None] * len(learners)
     messages = None
     a = np.full(len(learners), TOTAL / len(learners))
     for turn in range(rounds):
-        fitted = q.astype(np.float32)
-        F = np.empty((len(learners), n, k), dtype=np.float32)
+        fitted = tools.cast(q, "float32")
+        said = []
         for v, learner in enumerate(learners):
             if isinstance(learner, Smoother):
                 if turn == 0:
@@ -144,9 +148,10 @@ def co_em(learners, labels, k, links, *, rounds, error):
                 f = without_own(learner, fitted, strengths[v])
             else:
                 f = across_folds(learner, q)
-            F[v] = log_probabilities(f)
-        a = fit_weights(F[:, touched], fitted[touched], a)
-        evidence = np.tensordot(a, F, 1)  # Eq. (1)
+            said.append(tools.cast(log_probabilities(f), "float32"))
+        F = xp.stack(said)  # (v, n, k)
+        a = fit_weights(to_host(F[:, touched]), to_host(fitted[touched]), a)
+        evidence = xp.tensordot(tools.asarray(a, F), tools.cast(F, "float64"), axes=1)  # Eq. (1)
         found = propagate(evidence, links, error, messages=messages)  # Eq. (2)
         q, messages = found.q, found.messages
         wrong = probability_wrong(found.same, links.sign, error).sum()

@@ -23,15 +23,15 @@ O(n r k) for a smoother, O(n d^2 k) for a Gaussian model, a round. All of them p
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
-from scipy.special import softmax
-from sklearn.metrics.pairwise import euclidean_distances
 
+from linkwise.arrays import door, namespace, to_host
 from linkwise.blocks import run_blocks
+from linkwise.blocks.rows import take_rows
 from linkwise.embedding.manifold import layout
 from linkwise.embedding.manifold import place as place_in_layout
 from linkwise.embedding.spectral import Basis, extend, spectral_basis
 from linkwise.graph.affinity import NeighbourAffinity
+from linkwise.graph.laplacians import degrees
 
 NEIGHBOURS = 10  # the default of the graph methods of the library
 VECTORS = 80  # of a graph: spectral clustering uses k of them, smoothing uses all
@@ -100,11 +100,13 @@ class Gaussian(NamedTuple):
 
 def leverages(U, shrink):
     """Return h of Eq. (2), (n, g), for every strength of shrink (g, r), bounded."""
-    return np.minimum((U**2) @ shrink.T, HIGHEST)
+    return namespace(U).clip((U**2) @ shrink.T, None, HIGHEST)
 
 
 def _smoother(name, view, U, shrink, place):
-    U, shrink = U.astype(np.float32), np.asarray(shrink, dtype=np.float32)
+    """Return the Smoother of a basis U and of NumPy shrink (g, r)."""
+    U = door(U).cast(U, "float32")
+    shrink = door(U).asarray(np.asarray(shrink, dtype=np.float32), U)
     return Smoother(name, view, U, shrink, leverages(U, shrink), place)
 
 
@@ -112,47 +114,56 @@ def graph_smoother(Y, view, rng):
     """Return the smoother on the neighbour graph of points Y (n, d)."""
     graph = NeighbourAffinity(Y, min(NEIGHBOURS, len(Y) - 1), "local")
     basis = spectral_basis(graph.W, min(VECTORS, len(Y)), rng, order=graph.order)
-    rough = np.clip(1 - basis.values, 0, None)
+    rough = np.clip(1 - to_host(basis.values), 0, None)
     shrink = 1 / (1 + np.multiply.outer(GRAPH_GRID, rough))
     return _smoother("graph", view, basis.vectors, shrink, GraphPlace(graph, basis))
 
 
 def _features(place, Y):
     if place.landmarks is None:
-        return Y / Y.dtype.type(place.width)
-    D = euclidean_distances(Y, place.landmarks, squared=True)
-    return np.exp(D / -place.width) @ place.half
+        return Y / place.width
+    D = door(Y).squared_distances(Y, place.landmarks)
+    return namespace(Y).exp(D / -place.width) @ place.half
+
+
+def _with_constant(C, n):
+    """Return a constant column, of length 1 over n rows, before columns C."""
+    column = namespace(C).full_like(door(C).empty((len(C), 1), C), n**-0.5)
+    return door(C).beside((column, C))
 
 
 def _ridge(name, view, F, place):
     """Return ridge regression on features F (n, p) and on a constant that is not penalised."""
-    n, centre = len(F), F.mean(axis=0)
+    tools, xp = door(F), namespace(F)
+    centre = xp.mean(F, axis=0)
     C = F - centre
-    e, V = eigh((C.T @ C).astype(np.float64))
-    kept = e > 1e-7 * max(e[-1], TINY)
-    e, V = e[kept], V[:, kept] / np.sqrt(e[kept])
-    U = np.column_stack((np.full(n, n**-0.5), C @ V))
+    e, V = tools.eigh(C.T @ C)
+    kept = e > 1e-7 * max(float(e[-1]), TINY)
+    e, V = e[kept], V[:, kept] / xp.sqrt(e[kept])
+    U = _with_constant(tools.cast(C, V) @ V, len(F))
+    e = to_host(e)
     shrink = [np.concatenate(([1.0], e / (e + ridge))) for ridge in RIDGE_GRID]
     return _smoother(name, view, U, shrink, place._replace(centre=centre, map=V))
 
 
 def kernel_smoother(Y, view, rng, *, wide):
     """Return ridge regression with a Gaussian kernel on landmarks among the points Y."""
+    tools, xp = door(Y), namespace(Y)
     rows, most = np.arange(len(Y)), LANDMARKS if len(Y) <= MANY else MANY_LANDMARKS
     if len(Y) > most:
         rows = np.sort(rng.choice(len(Y), most, replace=False))
-    D = euclidean_distances(Y, Y[rows], squared=True)
+    D = tools.squared_distances(Y, take_rows(Y, rows))
     if wide:
-        width = np.median(D)
+        width = float(tools.median(xp.reshape(D, (-1,))))
     else:
-        seventh = min(7, len(rows) - 1)
-        width = NEAR**2 * np.median(np.partition(D[rows], seventh, axis=1)[:, seventh])
-    width = float(width) or float(D.max()) or 1.0
-    K = np.exp(D / -width)
-    e, V = eigh(K[rows].astype(np.float64))
+        seventh = tools.kth_smallest(take_rows(D, rows), min(7, len(rows) - 1))
+        width = NEAR**2 * float(tools.median(seventh))
+    width = width or float(xp.max(D)) or 1.0
+    K = xp.exp(D / -width)
+    e, V = tools.eigh(take_rows(K, rows))
     kept = e > 1e-6 * e[-1]
-    half = (V[:, kept] / np.sqrt(e[kept])).astype(K.dtype)  # K half has the kernel as products
-    place = RidgePlace(Y[rows], width, half, _NONE, _NONE)
+    half = tools.cast(V[:, kept] / xp.sqrt(e[kept]), K)  # K half has the kernel as products
+    place = RidgePlace(take_rows(Y, rows), width, half, _NONE, _NONE)
     return _ridge("wide" if wide else "near", view, K @ half, place)
 
 
@@ -161,24 +172,26 @@ def island_smoother(graph, rng):
     affinity, basis = graph.place
     Y = layout(affinity.W, ISLAND_DIMENSIONS, rng, basis=basis, order=affinity.order)
     found = kernel_smoother(Y, graph.view, rng, wide=False)
-    degree = float(np.median(affinity.W.sum(axis=1)))
+    degree = float(door(Y).median(degrees(affinity.W)))
     return found._replace(name="island", place=IslandPlace(affinity, Y, degree, found.place))
 
 
 def linear_smoother(Y, view):
     """Return ridge regression on the columns of Y."""
-    width = float(np.sqrt(np.mean(np.einsum("ij,ij->i", Y, Y)))) or 1.0
+    xp = namespace(Y)
+    width = float(xp.sqrt(xp.mean(door(Y).squared_norms(Y)))) or 1.0
     return _ridge("linear", view, Y / width, RidgePlace(None, width, None, _NONE, _NONE))
 
 
 def gaussian_model(Y, view, *, tied, seed):
     """Return the Gaussian model of the leading directions of Y."""
-    basis, X = None, Y.astype(np.float64)
+    basis, X = None, door(Y).cast(Y, "float64")
     if Y.shape[1] > DIRECTIONS:
-        basis = eigh(X.T @ X)[1][:, : -DIRECTIONS - 1 : -1]
+        vectors = door(X).eigh(X.T @ X)[1]
+        basis = namespace(X).flip(vectors[:, -DIRECTIONS:], axis=1)
         X = X @ basis
     fold = np.random.default_rng(seed).permutation(len(Y)) % FOLDS
-    return Gaussian("tied" if tied else "full", view, basis, X, tied, fold)
+    return Gaussian("tied" if tied else "full", view, basis, X, tied, door(X).asarray(fold, X))
 
 
 def make_learners(views, kinds, seed):
@@ -234,7 +247,7 @@ def without_own(smoother, q, strength):
 def best_strength(smoother, q, weight):
     """Return the strength of the grid that predicts q (n, k) with the least squared error."""
     errors = [
-        np.sum(weight[:, None] * (without_own(smoother, q, g) - q) ** 2)
+        float(namespace(q).sum(weight[:, None] * (without_own(smoother, q, g) - q) ** 2))
         for g in range(len(smoother.shrink))
     ]
     return int(np.argmin(errors))
@@ -242,48 +255,51 @@ def best_strength(smoother, q, weight):
 
 def _densities(X, q, X_new, tied):
     """Return log densities (m, k), class weights included, of a Gaussian model of X, labels q."""
-    n, d = X.shape
-    size = q.sum(axis=0)
+    tools, xp = door(X), namespace(X)
+    (n, d), k = X.shape, q.shape[1]
+    size, q = xp.sum(q, axis=0), tools.cast(q, X)
     mean = (q.T @ X) / (size[:, None] + 1e-9)
-    scatter = np.empty((q.shape[1], d, d))
-    for z in range(q.shape[1]):
+    scatter = []
+    for z in range(k):
         C = X - mean[z]
-        scatter[z] = (C * q[:, z, None]).T @ C
-    common = scatter.sum(axis=0) / n
-    common[np.diag_indices(d)] += 1e-4 * max(np.trace(common) / d, TINY)
-    out = np.empty((len(X_new), q.shape[1]))
-    for z in range(q.shape[1]):
+        scatter.append((C * q[:, z, None]).T @ C)
+    common = xp.sum(xp.stack(scatter), axis=0) / n
+    ridge = 1e-4 * xp.clip(xp.sum(tools.diagonal(common)) / d, TINY, None)
+    common = common + ridge * tools.asarray(np.eye(d), X)
+    found = []
+    for z in range(k):
         S = common if tied else (scatter[z] + SHRINKAGE * d * common) / (size[z] + SHRINKAGE * d)
-        L = np.linalg.cholesky(S)
-        r = solve_triangular(L, (X_new - mean[z]).T, lower=True)
+        L = xp.linalg.cholesky(S)
+        r = tools.solve_lower(L, (X_new - mean[z]).T)
         freedom = size[z] + d  # heavy tails for a class of few points
-        out[:, z] = -0.5 * freedom * np.log1p(np.einsum("ij,ij->j", r, r) / freedom)
-        out[:, z] += np.log(size[z] + 1) - np.log(np.diag(L)).sum()
-    return out
+        tail = -0.5 * freedom * xp.log1p(tools.column_norms(r) / freedom)
+        found.append(tail + (xp.log(size[z] + 1) - xp.sum(xp.log(tools.diagonal(L)))))
+    return xp.stack(found, axis=1)
 
 
 def across_folds(model, q):
     """Return class probabilities (n, k), each point by the model of the other folds."""
-    out = np.empty(q.shape)
+    out = door(q).empty(q.shape, q, "float64")
     for fold in range(FOLDS):
         rest = model.fold != fold
         out[~rest] = _densities(model.X[rest], q[rest], model.X[~rest], model.tied)
-    return softmax(out, axis=1)
+    return door(out).softmax(out)
 
 
 def mixture(model, labels, k):
     """Return labels (n,) after ROUNDS of EM of a Gaussian model from labels (n,)."""
-    q = np.eye(k)[labels]
+    tools = door(labels)
+    q = tools.asarray(np.eye(k), labels)[labels]
     for _ in range(ROUNDS):
-        q = softmax(_densities(model.X, q, model.X, model.tied), axis=1)
-    return np.argmax(q, axis=1)
+        q = tools.softmax(_densities(model.X, q, model.X, model.tied))
+    return namespace(q).argmax(q, axis=1)
 
 
 def coordinates(learner, Y):
     """Return new points Y, prepared by the learner's view, in the learner's basis, (m, r)."""
     if isinstance(learner, Gaussian):
-        X = Y if learner.basis is None else Y @ learner.basis
-        return X.astype(np.float64)
+        X = door(Y).cast(Y, "float64")
+        return X if learner.basis is None else X @ learner.basis
     where = learner.place
     if isinstance(where, GraphPlace):
         return extend(where.basis, *where.graph.rows(Y))
@@ -291,12 +307,13 @@ def coordinates(learner, Y):
         P, _ = where.graph.rows(Y)
         Y = place_in_layout(where.Y, P, where.degree, np.random.default_rng(0))
         where = where.ridge
-    C = (_features(where, Y) - where.centre) @ where.map
-    return np.column_stack((np.full(len(Y), len(learner.U) ** -0.5), C))
+    C = door(Y).cast(_features(where, Y) - where.centre, where.map) @ where.map
+    return _with_constant(C, len(learner.U))
 
 
 def predict_classes(learner, strength, q, U):
     """Return class predictions (m, k) for new points with coordinates U, from labels q (n, k)."""
     if isinstance(learner, Gaussian):
-        return softmax(_densities(learner.X, q, U, learner.tied), axis=1)
-    return U @ (learner.shrink[strength][:, None] * (learner.U.T @ q))
+        return door(U).softmax(_densities(learner.X, q, U, learner.tied))
+    weights = learner.shrink[strength][:, None] * (learner.U.T @ q)
+    return U @ door(U).cast(weights, U)

@@ -29,11 +29,8 @@ points; O(n r) to prepare.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import eigh
-from scipy.optimize import minimize
-from scipy.special import softmax
 
+from linkwise.arrays import door, namespace, to_host
 from linkwise.class_models.beliefs import propagate
 
 FROM_EACH = 150  # leading features of a smoother: the rest is shrunk to almost nothing
@@ -65,13 +62,22 @@ class FeatureSet(NamedTuple):
 
 def features(found, bases):
     """Return z (n, r), a constant first, from the bases of all learners, a list of (n, r)."""
+    tools = door(bases[found.learners[0]])
     parts = [
-        bases[v][:, columns] * scale
+        _columns(bases[v], columns) * tools.asarray(scale, bases[v])
         for v, columns, scale in zip(found.learners, found.columns, found.scales, strict=True)
     ]
-    Z = np.hstack(parts).astype(np.float32) - found.centre
-    Z = Z if found.basis is None else Z @ found.basis
-    return np.column_stack((np.ones(len(Z), dtype=np.float32), Z))
+    Z = tools.cast(tools.beside(parts), "float32") - tools.asarray(found.centre, parts[0])
+    Z = Z if found.basis is None else Z @ tools.asarray(found.basis, Z)
+    return _with_constant(Z)
+
+
+def _columns(U, numbers):
+    return U[:, door(U).asarray(numbers, U)]
+
+
+def _with_constant(Z):
+    return door(Z).beside((namespace(Z).ones_like(door(Z).empty((len(Z), 1), Z)), Z))
 
 
 def feature_set(learners, kinds):
@@ -84,7 +90,7 @@ def feature_set(learners, kinds):
     for v in chosen:
         one = learners[v]
         same = sum(learners[other].name == one.name for other in chosen) * len(present)
-        c = one.shrink[STRENGTH]
+        c = to_host(one.shrink[STRENGTH])
         leading = np.sort(np.argsort(-c, kind="stable")[:FROM_EACH])
         columns.append(leading)
         scales.append(np.sqrt(c[leading] * len(one.U) / same).astype(np.float32))
@@ -93,13 +99,15 @@ def feature_set(learners, kinds):
         np.zeros(sum(map(len, columns)), dtype=np.float32), None,
     )  # fmt: skip
     Z = features(bare, [one.U if hasattr(one, "U") else None for one in learners])[:, 1:]
-    found = bare._replace(centre=Z.mean(axis=0))
-    Z -= found.centre
+    centre = namespace(Z).mean(Z, axis=0)
+    Z = Z - centre
+    found = bare._replace(centre=to_host(centre))
     if Z.shape[1] > FEATURES:
-        basis = eigh((Z.T @ Z).astype(np.float64))[1][:, : -FEATURES - 1 : -1]
-        found = found._replace(basis=basis.astype(np.float32))
-        Z = Z @ found.basis
-    return found, np.column_stack((np.ones(len(Z), dtype=np.float32), Z))
+        vectors = door(Z).eigh(Z.T @ Z)[1]
+        basis = door(Z).cast(namespace(Z).flip(vectors[:, -FEATURES:], axis=1), "float32")
+        found = found._replace(basis=to_host(basis))
+        Z = Z @ basis
+    return found, _with_constant(Z)
 
 
 def feature_sets(learners):
@@ -108,75 +116,131 @@ def feature_sets(learners):
 
 
 def start_weights(Z, labels, k):
-    """Return W_0 (r, k) of Eq. (4)."""
-    Y = SURE * (np.eye(k, dtype=np.float32)[labels] - np.float32(1 / k))
-    A = (Z.T @ Z / len(Z)).astype(np.float64)
+    """Return W_0 (r, k) of Eq. (4), of NumPy."""
+    Y = SURE * (np.eye(k, dtype=np.float32) - np.float32(1 / k))
+    Y = door(Z).asarray(Y, Z)[labels]
+    A = to_host(Z.T @ Z / len(Z)).astype(np.float64)
     A[np.diag_indices_from(A)] += RIDGE
-    return np.linalg.solve(A, Z.T @ Y / len(Z))
+    return np.linalg.solve(A, to_host(Z.T @ Y / len(Z)))
 
 
 def class_probabilities(Z, W):
-    """Return p of Eq. (1), (n, k)."""
-    return softmax((Z @ W.astype(Z.dtype)).astype(np.float64), axis=1)
+    """Return p of Eq. (1), (n, k), for weights W of NumPy."""
+    tools = door(Z)
+    return tools.softmax(tools.cast(Z @ tools.asarray(W, Z, Z.dtype), "float64"))
 
 
-def _minimum(objective, W, steps):
-    options = {"maxiter": steps, "ftol": SETTLED}
-    found = minimize(objective, W.ravel(), jac=True, method="L-BFGS-B", options=options)
-    return found.x.reshape(W.shape)
+class Fits(NamedTuple):
+    """The constrained points of several fits and their constraints, for one search of all."""
+
+    z: np.ndarray  # (b, u, r), zeros where a fit has fewer points or features
+    sizes: list  # number of points of each
+    links: list  # of Constraints on the points of each
+    i: np.ndarray  # (b m,) numbers of points, of all fits on end
+    j: np.ndarray
+    must: np.ndarray  # (b m,) bool
+    weight: np.ndarray  # (b m,), 0 where a fit has fewer constraints
 
 
-def fit_pairs(z, links, W, W_0, *, error, penalty):
-    """Return a local minimum W (r, k) of Eq. (2), starting from W.
+def fits_of(points, links):
+    """Return the Fits of several features (u, r) and Constraints on their rows."""
+    tools, z = door(points[0]), door(points[0]).stacked(points)
+    (b, u, _), m = z.shape, max(one.n_pairs for one in links)
+    ends, sign, weight = np.zeros((2, b, m), dtype=np.int64), np.ones((b, m)), np.zeros((b, m))
+    for number, one in enumerate(links):
+        ends[:, number, : one.n_pairs] = one.ends.T
+        sign[number, : one.n_pairs], weight[number, : one.n_pairs] = one.sign, one.weight
+    ends += u * np.arange(b)[:, None]
+    i, j = (tools.asarray(end.ravel(), z) for end in ends)
+    must = tools.asarray(sign.ravel() > 0, z)
+    return Fits(
+        z, [len(one) for one in points], list(links), i, j, must, tools.asarray(weight.ravel(), z)
+    )
+
+
+def _probabilities(z, w):
+    """Return p of Eq. (1) of every fit, (b u, k)."""
+    tools = door(z)
+    g = tools.cast(z @ tools.cast(w, z), "float64")
+    return tools.softmax(namespace(g).reshape(g, (-1, g.shape[2])))
+
+
+def _slope(z, g, w, W_0, penalty):
+    """Return the gradient (b, r, k), from that by the logits, g (b u, k)."""
+    xp, tools = namespace(z), door(z)
+    g = xp.reshape(tools.cast(g, z), (z.shape[0], z.shape[1], -1))
+    return xp.swapaxes(z, 1, 2) @ g + penalty * (w - W_0)
+
+
+def _held(w, W_0, penalty):
+    """Return the last term of Eq. (2), (b,)."""
+    return 0.5 * penalty * namespace(w).sum((w - W_0) ** 2, axis=(1, 2))
+
+
+def fit_pairs(fits, W, W_0, *, error, penalty):
+    """Return local minima W (b, r, k) of Eq. (2), starting from W.
 
     Parameters
     ----------
-    z : array (u, r), features of the constrained points
-    links : Constraints on rows of z, at least one
-    W, W_0 : arrays (r, k)
+    fits : Fits
+    W, W_0 : arrays (b, r, k)
     error : float in (0, 1/2), e
     penalty : float > 0, l
     """
-    k = W.shape[1]
-    i, j = links.ends.T
-    m, e, must, c = links.n_pairs, error, links.sign > 0, links.weight
-    to = [sparse.csr_array((np.ones(m), (x, np.arange(m))), (len(z), m)) for x in (i, j)]
+    z, _, _, i, j, must, c = fits
+    tools, xp, e = door(z), namespace(z), error
+    points = z.shape[0] * z.shape[1]
+    to_i, to_j = (tools.sums_at(to_host(end), points, z) for end in (i, j))
+    toward = xp.where(must, -c, c)
 
     def objective(w):
-        w = w.reshape(-1, k)
-        p = class_probabilities(z, w)
-        s = np.einsum("ij,ij->i", p[i], p[j])
-        likely = e + (1 - 2 * e) * np.where(must, s, 1 - s)
-        slope = c * np.where(must, -1, 1) * (1 - 2 * e) / likely  # derivative of the loss by s
-        g = to[0] @ (slope[:, None] * p[j]) + to[1] @ (slope[:, None] * p[i])
-        g = p * (g - np.sum(g * p, axis=1, keepdims=True))
-        loss = -(c * np.log(likely)).sum() + 0.5 * penalty * np.sum((w - W_0) ** 2)
-        return float(loss), (z.T @ g.astype(z.dtype) + penalty * (w - W_0)).ravel()
+        p = _probabilities(z, w)
+        p_i, p_j = p[i], p[j]
+        s = tools.row_products(p_i, p_j)
+        likely = e + (1 - 2 * e) * xp.where(must, s, 1 - s)
+        slope = toward * (1 - 2 * e) / likely  # derivative of the loss by s
+        g = to_i(slope[:, None] * p_j) + to_j(slope[:, None] * p_i)
+        g = p * (g - xp.sum(g * p, axis=1, keepdims=True))
+        lost = xp.sum(xp.reshape(c * xp.log(likely), (z.shape[0], -1)), axis=1)
+        return -lost + _held(w, W_0, penalty), _slope(z, g, w, W_0, penalty)
 
-    return _minimum(objective, W, STEPS)
+    return tools.minima(objective, W, steps=STEPS, settled=SETTLED)
 
 
 def fit_labels(z, q, W, W_0, *, penalty):
-    """Return the minimum W (r, k) of Eq. (6), starting from W."""
-    k = W.shape[1]
+    """Return the minima W (b, r, k) of Eq. (6) for labels q (b u, k), starting from W."""
+    tools, xp = door(z), namespace(z)
 
     def objective(w):
-        w = w.reshape(-1, k)
-        g = (z @ w.astype(z.dtype)).astype(np.float64)
-        g -= g.max(axis=1, keepdims=True)
-        p = np.exp(g)
-        total = p.sum(axis=1, keepdims=True)
-        loss = -np.sum(q * (g - np.log(total))) + 0.5 * penalty * np.sum((w - W_0) ** 2)
-        return float(loss), (z.T @ (p / total - q).astype(z.dtype) + penalty * (w - W_0)).ravel()
+        g = tools.cast(z @ tools.cast(w, z), "float64")
+        g = xp.reshape(g, (-1, g.shape[2]))
+        g = g - xp.max(g, axis=1, keepdims=True)
+        p = xp.exp(g)
+        total = xp.sum(p, axis=1, keepdims=True)
+        lost = xp.sum(xp.reshape(q * (g - xp.log(total)), (z.shape[0], -1)), axis=1)
+        return -lost + _held(w, W_0, penalty), _slope(z, p / total - q, w, W_0, penalty)
 
-    return _minimum(objective, W, EM_STEPS)
+    return tools.minima(objective, W, steps=EM_STEPS, settled=SETTLED)
 
 
-def refine(z, links, W, W_0, *, error, penalty):
-    """Return W (r, k) after some rounds of Eqs. (5) and (6), if points have several constraints."""
-    rounds = ROUNDS if 2 * links.n_pairs > CHAINED * len(z) else 0
-    for _ in range(rounds):
-        evidence = np.log(np.maximum(class_probabilities(z, W), LEAST))
-        q = propagate(evidence, links, error).q  # Eq. (5)
-        W = fit_labels(z, q, W, W_0, penalty=penalty)
+def refine(fits, W, W_0, *, error, penalty):
+    """Return W (b, r, k) after some rounds of Eqs. (5) and (6).
+
+    Only fits whose points have several constraints change.
+    """
+    z, tools, xp = fits.z, door(fits.z), namespace(fits.z)
+    both = zip(fits.links, fits.sizes, strict=True)
+    chained = [2 * one.n_pairs > CHAINED * size for one, size in both]
+    if not any(chained):
+        return W
+    changes = tools.asarray(np.array(chained), W)[:, None, None]
+    for _ in range(ROUNDS):
+        evidence = xp.log(xp.clip(_probabilities(z, W), LEAST, None))
+        evidence = xp.reshape(evidence, (z.shape[0], z.shape[1], -1))
+        beliefs = [
+            propagate(to_host(g), one, error).q  # Eq. (5)
+            for g, one in zip(evidence, fits.links, strict=True)
+        ]
+        q = tools.asarray(np.concatenate(beliefs), W)
+        W = xp.where(changes, fit_labels(z, q, W, W_0, penalty=penalty), W)
     return W

@@ -31,8 +31,8 @@ O(n k) for each, O(c^3) for the linkage of c small clusters.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from linkwise.arrays import door, to_host
 from linkwise.blocks import run_blocks
 from linkwise.class_models.learners import Gaussian, among, graphs_among, mixture
 from linkwise.embedding.spectral import unit_rows
@@ -71,9 +71,12 @@ def view_k_means(view, k, rng):
 
 def between(W, labels, c):
     """Return the sums of graph weights between c clusters, (c, c)."""
-    S = sparse.csr_array((np.ones(len(labels), dtype=W.dtype), (labels, np.arange(len(labels)))))
-    S.resize((c, len(labels)))
-    return (S @ W @ S.T).toarray().astype(np.float64)
+    return door(W).weights_between(W, labels, c)
+
+
+def at_ends(labels, links):
+    """Return the labels of the two points of every constraint, NumPy (m,) and (m,)."""
+    return to_host(labels[door(labels).asarray(links.ends, labels)]).T
 
 
 def votes(linkage, links):
@@ -81,7 +84,7 @@ def votes(linkage, links):
     A = np.zeros(linkage.between.shape)
     if links is None:
         return A
-    a, b = linkage.small[links.ends].T
+    a, b = at_ends(linkage.small, links)
     says = links.sign * links.weight * VOTE
     np.add.at(A, (a, b), says)
     np.add.at(A, (b, a), says)
@@ -113,19 +116,19 @@ def merges(linkage, links=None):
 
 def cut(small, order, k):
     """Return labels 0..k - 1 after as many merges as leave k clusters."""
-    of = np.arange(int(small.max()) + 1)
+    of = np.arange(len(order) + 1)
     for a, b in order[: max(len(order) + 1 - k, 0)]:
         of[of == b] = a
-    return np.unique(of, return_inverse=True)[1][small]
+    return door(small).asarray(np.unique(of, return_inverse=True)[1], small)[small]
 
 
 def linkage_of(island, rng):
     """Return the Linkage of an island smoother."""
     Y = island.place.Y
     c = int(min(SMALL if len(Y) <= 100 * SMALL else 2 * SMALL, max(len(Y) // SMALL_SIZE, 2)))
-    small = np.unique(kmeans(Y, c, n_init=1, rng=rng).labels, return_inverse=True)[1]
-    c = int(small.max()) + 1
-    size = np.bincount(small).astype(np.float64)
+    small, centres, _ = kmeans(Y, c, n_init=1, rng=rng)
+    c = len(centres)
+    size = np.bincount(to_host(small)).astype(np.float64)
     return Linkage(small, size, between(island.place.graph.W, small, c))
 
 
@@ -194,12 +197,10 @@ def plain_partitions(views, learners, linkages, k, seed):
 
 def agreements(partitions):
     """Return how much each partition agrees with all, the mean adjusted Rand index (p,)."""
-    n, sizes = len(partitions[0].labels), [int(one.labels.max()) + 1 for one in partitions]
+    labels = [one.labels for one in partitions]
+    n, sizes = len(labels[0]), [int(one.max()) + 1 for one in labels]
     first = np.concatenate(([0], np.cumsum(sizes)))
-    columns = np.concatenate([one.labels + a for one, a in zip(partitions, first, strict=False)])
-    rows = np.tile(np.arange(n), len(partitions))
-    S = sparse.csr_array((np.ones(len(rows), dtype=np.float64), (rows, columns)))
-    shared = (S.T @ S).toarray()  # of every two clusters, the number of points in both
+    shared = door(labels[0]).shared_counts(labels)  # of every two clusters, the points in both
     both = np.add.reduceat(np.add.reduceat(shared * (shared - 1), first[:-1]), first[:-1], axis=1)
     own = np.diag(both)  # points together, two by two: in one partition, and in both of two
     chance = np.outer(own, own) / max(n * (n - 1), 1)

@@ -6,6 +6,8 @@
 import numpy as np
 from sklearn.metrics import silhouette_score
 
+from linkwise.arrays import namespace, to_host
+from linkwise.blocks.rows import take_rows
 from linkwise.class_models.partitions import view_k_means
 
 SAMPLE = 1000  # points that the silhouette is averaged over: it takes all their distances
@@ -18,11 +20,11 @@ def principal(X):
     """Tell whether the columns of X (n, d) are uncorrelated, as principal components are."""
     if not 2 <= X.shape[1] <= WIDEST:
         return False
-    Z = X - X.mean(axis=0)
-    length = np.linalg.norm(Z, axis=0)
-    R = Z.T @ Z / np.maximum(np.outer(length, length), np.finfo(Z.dtype).tiny)
+    Z = X - namespace(X).mean(X, axis=0)
+    R, length = to_host(Z.T @ Z), to_host(namespace(Z).linalg.norm(Z, axis=0))
+    R = R / np.maximum(np.outer(length, length), np.finfo(R.dtype).tiny)
     np.fill_diagonal(R, 0)
-    return bool(abs(R).max() < ROUNDING * np.sqrt(X.shape[1]) * np.finfo(Z.dtype).eps)
+    return bool(abs(R).max() < ROUNDING * np.sqrt(X.shape[1]) * np.finfo(R.dtype).eps)
 
 
 def mean_silhouettes(views, *, least, most, seed):
@@ -39,9 +41,8 @@ def mean_silhouettes(views, *, least, most, seed):
     found = {}
     for k in range(least, min(max(MOST, least), most) + 1):
         labels = view_k_means(view, k, np.random.default_rng([seed, k, 0]))
-        if len(np.unique(labels)) == k < len(labels):
-            size = min(SAMPLE, len(labels))
-            found[k] = silhouette_score(
-                view.X, labels, sample_size=size, random_state=int(rng.integers(2**31))
-            )
+        if int(labels.max()) + 1 == k < len(labels):
+            drawn = np.random.RandomState(int(rng.integers(2**31))).permutation(len(labels))
+            sample = take_rows(view.X, drawn[:SAMPLE]), take_rows(labels, drawn[:SAMPLE])
+            found[k] = silhouette_score(*map(to_host, sample))
     return found

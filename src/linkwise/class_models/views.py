@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import norm
-from sklearn.utils.extmath import randomized_svd
 
+from linkwise.arrays import door, namespace, to_host
 from linkwise.embedding.spectral import unit_rows
 
 LIMIT = 100  # directions: the graph and the kernels of a view cost O(n LIMIT) a neighbour
@@ -67,12 +66,9 @@ def _prepared(X, first, scale, table, unit):
 
 
 def _ranked(X, table):
-    n = len(table)
-    out = np.empty(X.shape, dtype=np.float64)
-    for j, column in enumerate(table.T):
-        below, upto = (np.searchsorted(column, X[:, j], side) for side in ("left", "right"))
-        out[:, j] = norm.ppf(((below + upto) / 2 + 0.5) / (n + 1))
-    return out.astype(X.dtype, copy=False)
+    tools = door(X)
+    share = (tools.ranks(table, X) + 0.5) / (len(table) + 1)
+    return tools.cast(tools.normal_quantiles(share), X)
 
 
 def prepare(view, X):
@@ -83,12 +79,12 @@ def prepare(view, X):
 
 def _view(name, X, *, first=None, scale=None, table=None, unit=False, seed=0):
     Y = _prepared(X, first, scale, table, unit)
-    centre = Y.mean(axis=0)
+    centre = namespace(Y).mean(Y, axis=0)
     Y = Y - centre
     basis = None
     if Y.shape[1] > LIMIT:
         rank = min(LIMIT, *Y.shape)
-        basis = np.ascontiguousarray(randomized_svd(Y, rank, n_iter=3, random_state=seed)[2].T)
+        basis = door(Y).leading_directions(Y, rank, seed)
         Y = Y @ basis
     return View(name, first, scale, table, unit, centre, basis, Y)
 
@@ -98,28 +94,32 @@ def make_views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
     first = None
     if sparse.issparse(X):
         rank = max(1, min(LIMIT, min(X.shape) - 1))
-        first = randomized_svd(X, rank, n_iter=3, random_state=seed)[2].T.astype(X.dtype)
+        first = door(X).leading_directions(X, rank, seed).astype(X.dtype)
     Y = X if first is None else X @ first
-    deviation = Y.std(axis=0)
-    kept = deviation > 1e-10 * max(abs(Y).max(), np.finfo(Y.dtype).tiny)
+    xp, tools = namespace(Y), door(Y)
+    most, least = (to_host(bound(Y, axis=0)) for bound in (xp.max, xp.min))
+    deviation = to_host(xp.std(Y, axis=0))
+    largest = max(most.max(), -least.min())
+    kept = deviation > 1e-10 * max(largest, np.finfo(deviation.dtype).tiny)
     scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=kept)
     found = []
     if "given" in kinds or not kept.any():
         found.append(_view("given", X, first=first, seed=seed))
     if not kept.any():
         return found
-    spread, ranges = deviation[kept], np.ptp(Y, axis=0)[kept]
+    spread, ranges = deviation[kept], (most - least)[kept]
     pixels = Y.shape[1] > MANY and len(Y) > LARGE and one_unit(ranges)
+    by_deviation = tools.asarray(scale, Y)
     if "scaled" in kinds and spread.max() > ALIKE * spread.min() and not pixels:
-        found.append(_view("scaled", X, first=first, scale=scale, seed=seed))
+        found.append(_view("scaled", X, first=first, scale=by_deviation, seed=seed))
     if "ranged" in kinds and (ranges / spread).max() > ALIKE * (ranges / spread).min():
         ranged = np.zeros_like(scale)
         ranged[kept] = 1 / ranges
-        found.append(_view("ranged", X, first=first, scale=ranged, seed=seed))
+        found.append(_view("ranged", X, first=first, scale=tools.asarray(ranged, Y), seed=seed))
     if "ranked" in kinds and first is None and Y.shape[1] <= MANY:
         step = max(1, len(Y) // TABLE)
-        found.append(_view("ranked", X, table=np.sort(Y, axis=0)[::step], seed=seed))
+        found.append(_view("ranked", X, table=xp.sort(Y, axis=0)[::step], seed=seed))
     if "directions" in kinds and Y.shape[1] >= FEW:
-        scale = None if Y.min() >= 0 else scale
+        scale = None if least.min() >= 0 else by_deviation
         found.append(_view("directions", X, first=first, scale=scale, unit=True, seed=seed))
     return found

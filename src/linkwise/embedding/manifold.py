@@ -23,10 +23,11 @@ O(steps (edges + n m) dimensions) time; memory for the edges once, and for some 
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from linkwise.blocks import one_thread, row_blocks, run_blocks
+from linkwise.arrays import door, namespace
+from linkwise.blocks import one_thread, run_blocks
 from linkwise.blocks.progress import Progress
+from linkwise.blocks.rows import over_rows, parts_of
 from linkwise.embedding.spectral import spectral_basis
 from linkwise.graph.laplacians import degrees
 
@@ -53,32 +54,33 @@ class Edges(NamedTuple):
 
 
 def edges_of(W, part):
-    """Return the Edges of the rows ``part``, a slice, of a csr_array W."""
-    low, high = W.indptr[part.start], W.indptr[part.stop]
-    ends = W.indptr[part.start : part.stop + 1] - low
-    return Edges(ends, W.indices[low:high], W.data[low:high])
+    """Return the Edges of the rows ``part``, a slice, of a sparse matrix W."""
+    starts, columns, weights = door(W).edges(W)
+    low, high = int(starts[part.start]), int(starts[part.stop])
+    return Edges(starts[part.start : part.stop + 1] - low, columns[low:high], weights[low:high])
 
 
 def attraction(y, edges, Y):
     """Return sum_j c_ij (y_j - y_i), (b, r), and sum_j c_ij, (b,), of Eq. (3)."""
+    tools = door(Y)
     D = Y[edges.columns]
-    D -= np.repeat(y, np.diff(edges.ends), axis=0)  # (edges, r)
-    c = 2 * edges.weights / (1 + np.einsum("ij,ij->i", D, D))
-    C = sparse.csr_array((c, np.arange(len(c)), edges.ends), (len(y), len(c)))
-    return C @ D, C @ np.ones_like(c)
+    D -= tools.rows_of_edges(y, edges.ends, len(D))  # (edges, r)
+    c = 2 * edges.weights / (1 + tools.squared_norms(D))
+    return tools.weighted_sums(c, D, edges.ends)
 
 
 def repulsion_from(drawn, y):
     """Return sum_j r_ij (y_i - y_j) of Eq. (4) over the drawn points, (b, r), for g d_i = 1."""
+    tools, xp = door(y), namespace(y)
     squared = y @ (-2 * drawn.T)  # (b, m); in place below, because this takes most of a step
-    squared += np.einsum("ij,ij->i", y, y)[:, None]
-    squared += np.einsum("ij,ij->i", drawn, drawn)
-    np.maximum(squared, 0, out=squared)
+    squared += tools.squared_norms(y)[:, None]
+    squared += tools.squared_norms(drawn)
+    xp.clip(squared, 0, None, out=squared)
     r = squared + SOFTENED
     squared += 1
     r *= squared
-    np.divide(2 / len(drawn), r, out=r)
-    total = r @ np.hstack((drawn, np.ones_like(drawn[:, :1])))  # (b, r + 1)
+    r = tools.inverse(r, 2 / len(drawn))
+    total = r @ tools.beside((drawn, xp.ones_like(drawn[:, :1])))  # (b, r + 1)
     return total[:, -1:] * y - total[:, :-1]
 
 
@@ -97,19 +99,22 @@ def moved(y, edges, Y, drawn, push, h):
     force, attracted = attraction(y, edges, Y)
     force += push[:, None] * repulsion_from(drawn, y)
     step = h * force / (1 + h * attracted)[:, None]
-    return y + np.clip(step, -LARGEST, LARGEST)  # Eq. (5)
+    return y + namespace(y).clip(step, -LARGEST, LARGEST)  # Eq. (5)
 
 
 def _steps(first, count):
-    return (np.float32(first * (1 - step / count)) for step in range(count))
+    return (float(np.float32(first * (1 - step / count))) for step in range(count))
 
 
 def start(basis, r, rng):
     """Return where the layout starts: the r smoothest eigenvectors that are not constant."""
     V = basis.vectors[:, 1 : r + 1]
-    V = np.pad(V, ((0, 0), (0, r - V.shape[1])))  # a graph of few points has few eigenvectors
-    V = V * (REACH / max(float(abs(V).max()), 1e-12))
-    return (V + rng.normal(scale=JITTER, size=V.shape)).astype(np.float32, order="C")
+    tools, xp = door(V), namespace(V)
+    if V.shape[1] < r:  # a graph of few points has few eigenvectors
+        V = tools.beside((V, xp.zeros_like(tools.empty((len(V), r - V.shape[1]), V))))
+    V = V * (REACH / max(float(xp.max(xp.abs(V))), 1e-12))
+    jitter = tools.asarray(rng.normal(scale=JITTER, size=tuple(V.shape)), V)
+    return tools.cast(V + jitter, "float32")
 
 
 def layout(W, r, rng, *, basis=None, order=None, steps=STEPS, repulsion=REPULSION):
@@ -129,20 +134,22 @@ def layout(W, r, rng, *, basis=None, order=None, steps=STEPS, repulsion=REPULSIO
     if basis is None:
         basis = spectral_basis(W, r + 1, rng, order=order)
     Y = start(basis, r, rng)
-    W = W.astype(np.float32)
+    W = door(Y).cast(W, "float32")
     if order is not None:
         W, Y = W[order][:, order], Y[order]
-    push = np.float32(repulsion) * degrees(W)
-    parts = row_blocks(len(Y), WIDTH)
+    push = repulsion * degrees(W)
+    parts = [(part, edges_of(W, part), push[part]) for part in parts_of(Y, len(Y), WIDTH)]
     run = run_blocks if len(parts) > 1 else map  # threads take longer to start than one block
+    drawn = rng.integers(len(Y), size=(steps, DRAWN))
     with one_thread(), Progress("layout", steps, unit="steps") as progress:
-        for h in _steps(FIRST, steps):
-            drawn = Y[rng.integers(len(Y), size=DRAWN)]
+        for h, rows in zip(_steps(FIRST, steps), door(Y).asarray(drawn, Y), strict=True):
+            repelling = Y[rows]
 
-            def move(part, Y=Y, drawn=drawn, h=h):
-                return moved(Y[part], edges_of(W, part), Y, drawn, push[part], h)
+            def move(one, Y=Y, repelling=repelling, h=h):
+                part, edges, push = one
+                return moved(Y[part], edges, Y, repelling, push, h)
 
-            Y = np.concatenate(list(run(move, parts)))
+            Y = door(Y).below(list(run(move, parts)))
             progress.advance()
     if order is not None:
         Y[order] = Y.copy()
@@ -163,17 +170,19 @@ def place(Y, P, degree, rng, *, repulsion=REPULSION):
     rng : numpy Generator
     repulsion : float, that of the layout
     """
-    Y = np.asarray(Y, dtype=np.float32)
-    P = sparse.csr_array(P).astype(np.float32)
-    drawn = Y[rng.integers(len(Y), size=(PLACING, DRAWN))]  # (steps, m, r)
+    tools, xp = door(Y), namespace(Y)
+    Y, P = tools.cast(Y, "float32"), tools.cast(P, "float32")
+    drawn = Y[tools.asarray(rng.integers(len(Y), size=(PLACING, DRAWN)), Y)]  # (steps, m, r)
 
     def settled(part):
-        y, edges = P[part] @ Y, edges_of(P, part)
+        edges = edges_of(P, part)
+        y, _ = tools.weighted_sums(edges.weights, Y[edges.columns], edges.ends)
         edges = edges._replace(weights=degree * edges.weights)
-        push = np.full(len(y), repulsion * degree, dtype=np.float32)
+        push = xp.full_like(y[:, 0], repulsion * degree)
         for h, repelling in zip(_steps(FIRST / 2, PLACING), drawn, strict=True):
             y = moved(y, edges, Y, repelling, push, h)
         return y
 
-    parts = row_blocks(P.shape[0], WIDTH)
-    return np.concatenate(list(run_blocks(settled, parts, label="places", total=P.shape[0])))
+    n = P.shape[0]
+    found = over_rows(settled, Y, n, WIDTH, label="places", total=n)
+    return tools.below([y for _, y in found])

@@ -1,0 +1,163 @@
+"""LinkClustering and the layout on tensors, and the operations behind them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_digits, load_wine
+
+from linkwise import LinkClustering, load, sample_pairs, save
+from linkwise.arrays import callers, host
+from linkwise.embedding import layout, place
+from linkwise.evaluate import adjusted_rand_index
+from linkwise.graph.affinity import NeighbourAffinity
+
+torch = pytest.importorskip("torch", reason="needs torch")
+tensors = pytest.importorskip("linkwise.arrays.tensors")
+
+
+@pytest.fixture
+def on_device(monkeypatch):
+    """Let tensors be computed by torch though they are in the memory of the CPU."""
+    monkeypatch.setattr(callers, "on_cpu", lambda X: not callers.is_tensor(X))
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(n_class=5, return_X_y=True)
+    return X[::2].astype(np.float32), y[::2]
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def symmetric(n):
+    A = numbers(n, n)
+    return A @ A.T + np.eye(n)
+
+
+DENSE = {
+    "beside": lambda t, A: t.beside((A(numbers(5, 2)), A(numbers(5, 3)))),
+    "below": lambda t, A: t.below([A(numbers(5, 2)), A(numbers(3, 2))]),
+    "softmax": lambda t, A: t.softmax(A(50 * numbers(6, 4))),
+    "log_softmax": lambda t, A: t.log_softmax(A(50 * numbers(6, 4))),
+    "inverse": lambda t, A: t.inverse(A(1 + numbers(4, 3) ** 2), 2.5),
+    "squared_distances": lambda t, A: t.squared_distances(A(numbers(7, 3)), A(numbers(4, 3))),
+    "kth_smallest": lambda t, A: t.kth_smallest(A(numbers(6, 9)), 3),
+    "column_norms": lambda t, A: t.column_norms(A(numbers(6, 3))),
+    "diagonal": lambda t, A: t.diagonal(A(numbers(4, 4))),
+    "eigenvalues": lambda t, A: t.eigh(A(symmetric(6)))[0],
+    "solve_lower": lambda t, A: t.solve_lower(A(np.tril(symmetric(5))), A(numbers(5, 2))),
+    "ranks": lambda t, A: t.ranks(
+        A(np.sort(numbers(9, 3).round(), axis=0)), A(numbers(20, 3, seed=1).round())
+    ),
+    "normal_quantiles": lambda t, A: t.normal_quantiles(A(np.linspace(0.01, 0.99, 30))),
+    "rows_of_edges": lambda t, A: t.rows_of_edges(A(numbers(3, 2)), A(np.array([0, 2, 2, 5])), 5),
+    "weighted_sums": lambda t, A: t.weighted_sums(
+        A(numbers(5)), A(numbers(5, 2)), A(np.array([0, 2, 2, 5]))
+    )[0],
+    "sums of weights": lambda t, A: t.weighted_sums(
+        A(numbers(5)), A(numbers(5, 2)), A(np.array([0, 2, 2, 5]))
+    )[1],
+    "shared_counts": lambda t, A: t.shared_counts(
+        [A(np.arange(12) % 3), A(np.arange(12) // 4), A(np.zeros(12, dtype=np.int64))]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_operations_on_tensors_are_those_of_numpy(name):
+    truth = DENSE[name](host, lambda A: A.copy())
+    ours = DENSE[name](tensors, lambda A: torch.from_numpy(A.copy()))
+    assert_allclose(np.asarray(ours), truth, rtol=1e-9, atol=1e-12)
+
+
+def test_weights_between_labels_are_those_of_numpy():
+    A, columns = np.maximum(numbers(20, 20), 0), np.tile(np.arange(20), (20, 1))
+    W = sparse.csr_array(A)
+    V = tensors.row_matrix(torch.from_numpy(columns), torch.from_numpy(A), 20)
+    labels = np.arange(20) % 4
+    truth = host.weights_between(W, labels, 5)
+    assert_allclose(tensors.weights_between(V, torch.from_numpy(labels), 5), truth)
+
+
+def test_leading_directions_span_those_of_numpy():
+    X = numbers(300, 40) * np.r_[[9, 7, 5], np.full(37, 0.1)]
+    ours = tensors.leading_directions(torch.from_numpy(X), 3, 0).numpy()
+    assert_allclose(abs(ours.T @ host.leading_directions(X, 3, 0)), np.eye(3), atol=1e-6)
+
+
+def test_a_layout_of_tensors_is_that_of_numpy(on_device, digits):
+    X, _ = digits
+    graph, ours = (
+        NeighbourAffinity(X, 8, "local"),
+        NeighbourAffinity(torch.from_numpy(X), 8, "local"),
+    )
+    rng = np.random.default_rng
+    Y = layout(graph.W, 3, rng(0), steps=4)
+    Z = layout(ours.W, 3, rng(0), steps=4).numpy()
+    assert Z.dtype == np.float32
+    # signs and order of eigenvectors of nearly equal eigenvalues may differ
+    assert_allclose(np.linalg.norm(Z, axis=1), np.linalg.norm(Y, axis=1), rtol=0.02, atol=0.1)
+    new = X[:9] + np.float32(0.5)
+    placed = place(torch.from_numpy(Y), ours.rows(torch.from_numpy(new)).P, 3.0, rng(1))
+    assert_allclose(placed.numpy(), place(Y, graph.rows(new).P, 3.0, rng(1)), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("effort", ["fast", "balanced"])
+def test_a_fit_of_tensors_is_as_good_as_that_of_numpy(on_device, wine, effort, tmp_path):
+    X, y = wine
+    T, links = torch.from_numpy(X), sample_pairs(y, 60, random_state=0)
+    truth = LinkClustering(3, effort=effort, random_state=0).fit(X, constraints=links)
+    model = LinkClustering(3, effort=effort, random_state=0).fit(T, constraints=links)
+    for A in (model.labels_, model.probabilities_, model.suspicion_):
+        assert isinstance(A, torch.Tensor)
+    assert adjusted_rand_index(truth.labels_, model.labels_.numpy()) >= 0.9
+    assert len(model.suspects_) == model.trusted(1.0).n_pairs == 60
+    labels = model.labels_
+    assert torch.equal(model.predict(T), labels)
+    assert torch.equal(model.predict_proba(T), model.probabilities_)
+    assert torch.equal(model.refit(links).labels_, labels)
+
+    new = X[::3] * 1.01
+    shares = model.predict_proba(torch.from_numpy(new)).numpy()
+    assert_allclose(shares.sum(axis=1), 1)
+    assert abs(shares - truth.predict_proba(new)).mean() < 0.05
+    save(model, tmp_path / "model.lwmodel")
+    again = load(tmp_path / "model.lwmodel")
+    assert isinstance(again.labels_, np.ndarray)
+    assert_array_equal(again.labels_, labels.numpy())
+    assert_allclose(again.predict_proba(new), shares, atol=0.01)
+
+
+def test_a_number_of_clusters_is_chosen_on_tensors(on_device, wine):
+    X, y = wine
+    links = sample_pairs(y, 60, random_state=0)
+    model = LinkClustering(effort="fast", random_state=0).fit(
+        torch.from_numpy(X), constraints=links
+    )
+    assert model.n_clusters_ == 3
+    plain = LinkClustering(effort="fast", random_state=0).fit(torch.from_numpy(X))
+    truth = LinkClustering(effort="fast", random_state=0).fit(X)
+    assert plain.n_clusters_ == truth.n_clusters_
+
+
+def test_points_beyond_the_sample_are_placed_on_tensors(on_device, digits, monkeypatch):
+    from linkwise.choice import link_clustering
+
+    X, y = digits
+    few = link_clustering.EFFORTS["fast"]._replace(rows=250)
+    monkeypatch.setitem(link_clustering.EFFORTS, "fast", few)
+    links = sample_pairs(y, 80, random_state=0)
+    found = [
+        LinkClustering(5, effort="fast", random_state=0).fit(A, constraints=links).labels_
+        for A in (X, torch.from_numpy(X))
+    ]
+    truth, ours = (adjusted_rand_index(y, np.asarray(labels)) for labels in found)
+    assert ours >= truth - 0.1
