@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 
 import linkwise
-from linkwise import CCSKL, load, sample_pairs, save
+from linkwise import CCSKL, LinkClustering, load, sample_pairs, save
 from linkwise.embedding import spectral_basis
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph import build_affinity, nearest_neighbours
@@ -102,6 +102,45 @@ def test_a_fit_is_that_of_the_cpu(digits, affinity, dtype, tmp_path):
     loaded = load(tmp_path / "model.lwmodel")
     assert isinstance(loaded.labels_, np.ndarray)
     assert adjusted_rand_index(loaded.predict(X + dtype(0.1)), new) >= 0.99
+
+
+def test_a_fit_of_link_clustering_is_as_good_as_that_of_the_cpu(digits, tmp_path):
+    X, y = digits
+    T, links = torch.from_numpy(X).cuda(), sample_pairs(y, 300, random_state=0)
+    truth = LinkClustering(10, random_state=0).fit(X, constraints=links)
+    model = LinkClustering(10, random_state=0).fit(T, constraints=links)
+    assert model.labels_.device == model.probabilities_.device == T.device
+    good = adjusted_rand_index(y, truth.labels_)
+    assert adjusted_rand_index(y, model.labels_.cpu().numpy()) >= good - 0.03
+    assert torch.equal(model.predict(T), model.labels_)
+    again = LinkClustering(10, random_state=0).fit(T, constraints=links)
+    assert torch.equal(again.labels_, model.labels_)
+    assert torch.equal(again.probabilities_, model.probabilities_)
+    assert torch.equal(model.refit(links).labels_, again.labels_)
+
+    new = model.predict(T + 0.1).cpu().numpy()
+    save(model, tmp_path / "model.lwmodel")
+    loaded = load(tmp_path / "model.lwmodel")
+    assert isinstance(loaded.labels_, np.ndarray)
+    assert adjusted_rand_index(loaded.predict(X + np.float32(0.1)), new) >= 0.98
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("b", [3, 40, 200])
+def test_sparse_products_are_those_of_scipy_and_reproducible(b, dtype):
+    found = nearest_neighbours(cloud(700, 4), 6)
+    W = linkwise.graph.symmetrise(found.indices, np.exp(-found.distances))
+    V = torch.from_numpy(cloud(700, b)).to("cuda", dtype)
+    S = linkwise.graph.symmetrise(
+        torch.from_numpy(found.indices).cuda(),
+        torch.from_numpy(np.exp(-found.distances)).to("cuda", dtype),
+    )
+    tools = linkwise.arrays.door(V)
+    product = tools.product(S, V)
+    assert_allclose(product.cpu(), W @ V.cpu().numpy(), rtol=1e-4, atol=1e-5)
+    assert torch.equal(tools.product(S, V), product)
+    step = tools.chebyshev_step(S, V, 2 * V, 3.0, 0.5)
+    assert_allclose(step.cpu(), (3 * product - 2.5 * V).cpu(), rtol=1e-4, atol=1e-5)
 
 
 def test_points_on_another_device_than_in_fit_are_refused(digits):

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
+from scipy import sparse, special
 from sklearn.datasets import load_digits, load_wine
 
-from linkwise import LinkClustering, load, sample_pairs, save
+from linkwise import Constraints, LinkClustering, load, sample_pairs, save
 from linkwise.arrays import callers, host
+from linkwise.class_models.beliefs import log_likelihood
+from linkwise.class_models.pair_softmax import fit_pairs, fits_of
 from linkwise.embedding import layout, place
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.affinity import NeighbourAffinity
@@ -50,15 +52,25 @@ DENSE = {
     "inverse": lambda t, A: t.inverse(A(1 + numbers(4, 3) ** 2), 2.5),
     "squared_distances": lambda t, A: t.squared_distances(A(numbers(7, 3)), A(numbers(4, 3))),
     "kth_smallest": lambda t, A: t.kth_smallest(A(numbers(6, 9)), 3),
-    "column_norms": lambda t, A: t.column_norms(A(numbers(6, 3))),
-    "diagonal": lambda t, A: t.diagonal(A(numbers(4, 4))),
+    "diagonal": lambda t, A: t.diagonal(A(numbers(2, 4, 4))),
+    "class_scatters": lambda t, A: t.class_scatters(
+        A(numbers(9, 2)), A(numbers(9, 3) ** 2), A(numbers(3, 2))
+    ),
+    "mahalanobis": lambda t, A: t.mahalanobis(
+        A(numbers(9, 2)), A(numbers(3, 2)), A(np.tril(np.stack([symmetric(2)] * 3)))
+    ),
+    "one mahalanobis": lambda t, A: t.mahalanobis(
+        A(numbers(9, 2)), A(numbers(3, 2)), A(np.tril(symmetric(2))[None])
+    ),
+    "row_products": lambda t, A: t.row_products(A(numbers(6, 3)), A(numbers(6, 3, seed=1))),
+    "stacked": lambda t, A: t.stacked([A(numbers(2, 3)), A(numbers(4, 1))]),
+    "sums_at": lambda t, A: t.sums_at(np.array([3, 0, 3, 1]), 5, A(numbers(1)))(A(numbers(4, 2))),
     "eigenvalues": lambda t, A: t.eigh(A(symmetric(6)))[0],
-    "solve_lower": lambda t, A: t.solve_lower(A(np.tril(symmetric(5))), A(numbers(5, 2))),
     "ranks": lambda t, A: t.ranks(
         A(np.sort(numbers(9, 3).round(), axis=0)), A(numbers(20, 3, seed=1).round())
     ),
     "normal_quantiles": lambda t, A: t.normal_quantiles(A(np.linspace(0.01, 0.99, 30))),
-    "rows_of_edges": lambda t, A: t.rows_of_edges(A(numbers(3, 2)), A(np.array([0, 2, 2, 5])), 5),
+    "at_edges": lambda t, A: t.at_edges(A(numbers(3, 2)), t.edge_owners(A(np.array([0, 2, 2, 5])))),
     "weighted_sums": lambda t, A: t.weighted_sums(
         A(numbers(5)), A(numbers(5, 2)), A(np.array([0, 2, 2, 5]))
     )[0],
@@ -108,6 +120,44 @@ def test_a_layout_of_tensors_is_that_of_numpy(on_device, digits):
     new = X[:9] + np.float32(0.5)
     placed = place(torch.from_numpy(Y), ours.rows(torch.from_numpy(new)).P, 3.0, rng(1))
     assert_allclose(placed.numpy(), place(Y, graph.rows(new).P, 3.0, rng(1)), rtol=1e-3, atol=1e-3)
+
+
+def test_minima_of_several_functions_are_those_of_each():
+    rng = np.random.default_rng(0)
+    A = np.stack([rng.normal(size=(6, 6)) * scale for scale in (0.1, 1, 10)])
+    A = A @ A.swapaxes(1, 2) + np.eye(6)
+    b = rng.normal(size=(3, 6, 1))
+    A, b = torch.from_numpy(A), torch.from_numpy(b)
+
+    def objective(w):
+        return torch.sum(w * (0.5 * A @ w - b), dim=(1, 2)), A @ w - b
+
+    found = tensors.minima(objective, torch.zeros_like(b), steps=200, settled=0.0)
+    assert_allclose(found.numpy(), torch.linalg.solve(A, b).numpy(), atol=1e-4)
+
+
+def test_fits_of_tensors_in_a_batch_are_as_good_as_single_ones_of_numpy():
+    rng = np.random.default_rng(0)
+    points = [rng.normal(size=shape) for shape in ((40, 5), (30, 7), (40, 5))]
+    links = [
+        Constraints(must_link=ends[::2], cannot_link=ends[1::2])
+        for ends in (rng.permutation(len(z)).reshape(-1, 2) for z in points)
+    ]
+    W_0 = [rng.normal(size=(z.shape[1], 3)) for z in points]
+
+    def value(z, links, W, W_0):
+        p = special.softmax(z @ W, axis=1)
+        same = np.sum(p[links.ends[:, 0]] * p[links.ends[:, 1]], axis=1)
+        return -log_likelihood(same, links.sign, 0.05).sum() + 1.5 * np.sum((W - W_0) ** 2)
+
+    options = {"error": 0.05, "penalty": 3.0}
+    batch = fits_of([torch.from_numpy(z) for z in points], links)
+    first = tensors.stacked([torch.from_numpy(W) for W in W_0])
+    ours = fit_pairs(batch, first, first, **options).numpy()
+    for number, (z, one, W) in enumerate(zip(points, links, W_0, strict=True)):
+        truth = fit_pairs(fits_of([z], [one]), W[None], W[None], **options)[0]
+        least = value(z, one, truth, W)
+        assert value(z, one, ours[number, : len(W)], W) <= least + 1e-3 * abs(least)
 
 
 @pytest.mark.parametrize("effort", ["fast", "balanced"])

@@ -42,14 +42,27 @@ def squared_norms(X):
     return np.einsum("ij,ij->i", X, X)
 
 
-def column_norms(X):
-    """Return the squared length of every column."""
-    return np.einsum("ij,ij->j", X, X)
-
-
 def diagonal(A):
-    """Return the diagonal of a square matrix."""
-    return np.diagonal(A)
+    """Return the diagonal of a square matrix, or of several."""
+    return np.diagonal(A, axis1=-2, axis2=-1)
+
+
+def class_scatters(X, q, mean):
+    """Return sum_i q_iz (x_i - mean_z) (x_i - mean_z)^T of every class z, (k, d, d)."""
+    scatter = np.empty((len(mean), X.shape[1], X.shape[1]))
+    for z, centre in enumerate(mean):
+        C = X - centre
+        scatter[z] = (C * q[:, z, None]).T @ C
+    return scatter
+
+
+def mahalanobis(X, mean, L):
+    """Return |L_z^-1 (x - mean_z)|^2, (n, k), for lower triangular L (k, d, d) or (1, d, d)."""
+    out = np.empty((len(X), len(mean)))
+    for z, centre in enumerate(mean):
+        r = linalg.solve_triangular(L[z % len(L)], (X - centre).T, lower=True)
+        out[:, z] = np.einsum("ij,ij->j", r, r)
+    return out
 
 
 def canonical_order(Z):
@@ -132,11 +145,6 @@ def eigh(A):
     return linalg.eigh(A.astype(np.float64))
 
 
-def solve_lower(L, B):
-    """Return L^-1 B of a lower triangular matrix L."""
-    return linalg.solve_triangular(L, B, lower=True)
-
-
 def leading_directions(Y, rank, seed):
     """Return the leading right singular vectors of Y (n, d) as columns, (d, rank)."""
     from sklearn.utils.extmath import randomized_svd
@@ -191,9 +199,14 @@ def edges(W):
     return W.indptr, W.indices, W.data
 
 
-def rows_of_edges(y, starts, count):
-    """Return the row of y (b, r) that each of ``count`` entries of a sparse matrix belongs to."""
-    return np.repeat(y, np.diff(starts), axis=0)
+def edge_owners(starts):
+    """Return what `at_edges` needs, from where the entries of each row start."""
+    return np.diff(starts)
+
+
+def at_edges(y, owners):
+    """Return the row of y (b, r) that each entry of a sparse matrix belongs to."""
+    return np.repeat(y, owners, axis=0)
 
 
 def weighted_sums(weights, D, starts):
@@ -277,6 +290,11 @@ def minima(objective, W, *, steps, settled):
 def batches(jobs):
     """Return lists of jobs that are done at a time: one, because each has a core."""
     return [[job] for job in jobs]
+
+
+def product(S, V):
+    """Return S V of a sparse or dense matrix S."""
+    return S @ V
 
 
 def chebyshev_step(S, now, before, factor, shift):

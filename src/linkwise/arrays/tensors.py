@@ -81,14 +81,22 @@ def squared_norms(X):
     return torch.sum(X * X, dim=1)
 
 
-def column_norms(X):
-    """Return the squared length of every column."""
-    return torch.sum(X * X, dim=0)
-
-
 def diagonal(A):
-    """Return the diagonal of a square matrix."""
-    return torch.diagonal(A)
+    """Return the diagonal of a square matrix, or of several."""
+    return torch.diagonal(A, dim1=-2, dim2=-1)
+
+
+def class_scatters(X, q, mean):
+    """Return sum_i q_iz (x_i - mean_z) (x_i - mean_z)^T of every class z, (k, d, d)."""
+    C = X - mean[:, None]  # (k, n, d)
+    return (C * q.T[:, :, None]).mT @ C
+
+
+def mahalanobis(X, mean, L):
+    """Return |L_z^-1 (x - mean_z)|^2, (n, k), for lower triangular L (k, d, d) or (1, d, d)."""
+    C = (X - mean[:, None]).mT  # (k, d, n)
+    r = torch.linalg.solve_triangular(L.expand(len(mean), -1, -1), C, upper=False)
+    return torch.sum(r * r, dim=1).T
 
 
 def canonical_order(Z):
@@ -172,11 +180,6 @@ def kth_smallest(A, k):
 def eigh(A):
     """Return all eigenvalues of a symmetric matrix, smallest first, and the vectors, in float64."""
     return torch.linalg.eigh(A.double())
-
-
-def solve_lower(L, B):
-    """Return L^-1 B of a lower triangular matrix L."""
-    return torch.linalg.solve_triangular(L, B, upper=False)
 
 
 def leading_directions(Y, rank, seed):
@@ -264,9 +267,15 @@ def edges(W):
     return W.crow_indices().long(), W.col_indices().long(), W.values()
 
 
-def rows_of_edges(y, starts, count):
-    """Return the row of y (b, r) that each of ``count`` entries of a sparse matrix belongs to."""
-    return torch.repeat_interleave(y, starts[1:] - starts[:-1], dim=0, output_size=count)
+def edge_owners(starts):
+    """Return what `at_edges` needs, from where the entries of each row start."""
+    rows = torch.arange(len(starts) - 1, device=starts.device)
+    return rows.repeat_interleave(starts[1:] - starts[:-1])
+
+
+def at_edges(y, owners):
+    """Return the row of y (b, r) that each entry of a sparse matrix belongs to."""
+    return y[owners]
 
 
 def weighted_sums(weights, D, starts):
@@ -318,7 +327,7 @@ def _members(labels, c, dtype):
 def weights_between(W, labels, c):
     """Return the sums of the entries of a sparse matrix between c labels, NumPy (c, c)."""
     S = _members(labels, c, W.dtype)
-    return (S.T @ (W @ S)).double().cpu().numpy()
+    return (S.T @ product(W, S)).double().cpu().numpy()
 
 
 def shared_counts(partitions):
@@ -444,8 +453,29 @@ def batches(jobs):
     return [jobs[start : start + MOST_JOBS] for start in range(0, len(jobs), MOST_JOBS)]
 
 
+def _kernels_for(S):
+    """Return the kernels if S is a sparse matrix on a GPU, else None.
+
+    The sparse product of torch adds in another order from run to run there.
+    """
+    if S.layout != torch.sparse_csr or S.device.type != "cuda":
+        return None
+    from linkwise.arrays.products import kernels
+
+    return kernels
+
+
+def product(S, V):
+    """Return S V of a sparse or dense matrix S."""
+    kernels = _kernels_for(S)
+    return S @ V if kernels is None else kernels.sparse_product(S, V)
+
+
 def chebyshev_step(S, now, before, factor, shift):
     """Return factor S now - shift now - before."""
+    kernels = _kernels_for(S)
+    if kernels is not None:
+        return kernels.sparse_product(S, now, before, factor, shift)
     return torch.addmm(before, S, now, beta=-1, alpha=factor).sub_(now, alpha=shift)
 
 

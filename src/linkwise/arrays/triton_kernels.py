@@ -1,4 +1,4 @@
-"""Kernels for GPUs: minima of groups of a product, and distances to listed points."""
+"""Kernels for GPUs: minima of groups of a product, distances to listed points, sparse products."""
 
 import torch
 import triton
@@ -93,5 +93,37 @@ def distances(queries, points, columns, dtype):
     _distances[(q, triton.cdiv(c, SLOTS))](
         queries, points, columns.contiguous(), out, n, c, D=d, SLOTS=SLOTS, STEP=STEP,
         WIDE=dtype == torch.float64, num_warps=2,
+    )  # fmt: skip
+    return out
+
+
+@triton.jit
+def _sparse_product(starts, columns, values, V, before, out, b, factor, shift,
+                    COLUMNS: tl.constexpr, STEP: tl.constexpr):  # fmt: skip
+    """Write a row of S V, or of factor S V - shift V - before; sums are in order of the entries."""
+    row = tl.program_id(0).to(tl.int64)
+    k = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    inside = k < b
+    total = tl.zeros((COLUMNS,), dtype=V.dtype.element_ty)
+    for entry in range(tl.load(starts + row), tl.load(starts + row + 1)):
+        column = tl.load(columns + entry).to(tl.int64)
+        weight = tl.load(values + entry)
+        total += weight * tl.load(V + column * b + k, mask=inside, other=0.0)
+    if STEP:
+        own = tl.load(V + row * b + k, mask=inside, other=0.0)
+        total = factor * total - shift * own
+        total -= tl.load(before + row * b + k, mask=inside, other=0.0)
+    tl.store(out + row * b + k, total, mask=inside)
+
+
+def sparse_product(S, V, before=None, factor=1.0, shift=0.0):
+    """Return S V of a sparse matrix S (n, p), or factor S V - shift V - before."""
+    n, b = S.shape[0], V.shape[1]
+    V, step = V.contiguous(), before is not None
+    out = torch.empty((n, b), dtype=V.dtype, device=V.device)
+    columns = min(128, max(16, triton.next_power_of_2(b)))
+    _sparse_product[(n, triton.cdiv(b, columns))](
+        S.crow_indices(), S.col_indices(), S.values(), V, before.contiguous() if step else V, out,
+        b, factor, shift, COLUMNS=columns, STEP=step, num_warps=1,
     )  # fmt: skip
     return out

@@ -125,11 +125,14 @@ def fits(problem, jobs):
 def _fits_at_a_time(problem, jobs):
     """Return what `fits` does, by one search."""
     sets = [problem.sets[job.number][1] for job in jobs]
-    tools, first = door(sets[0]), []
-    for job, Z in zip(jobs, sets, strict=True):
-        labels = with_constraints(problem.starts[job.start], problem.k, job.links)
-        first.append(start_weights(Z, labels, problem.k))
-    points = [take_rows(Z, job.links.ids) for job, Z in zip(jobs, sets, strict=True)]
+    tools, labels = door(sets[0]), {}
+    for job in jobs:
+        if (job.start, id(job.links)) not in labels:
+            found = with_constraints(problem.starts[job.start], problem.k, job.links)
+            labels[job.start, id(job.links)] = found
+    both = list(zip(jobs, sets, strict=True))
+    first = [start_weights(Z, labels[job.start, id(job.links)], problem.k) for job, Z in both]
+    points = [take_rows(Z, job.links.ids) for job, Z in both]
     together = fits_of(points, [job.links.resolve(job.links.ids) for job in jobs])
     W_0 = tools.stacked([tools.asarray(W, together.z) for W in first])
     W, found = W_0, []
@@ -142,19 +145,22 @@ def _fits_at_a_time(problem, jobs):
     ]
 
 
-def judge(problem, links, cases, *, error=SCORED_ERROR):
+def judge(problem, links, fold, cases, *, error=SCORED_ERROR):
     """Return log p of constraints that fits do not use, a list of (penalties, h).
 
     Parameters
     ----------
     links : Constraints
-    cases : list of (number of the feature set, number of the start, held (m,) bool): the fit is to
-        the constraints that are not held, and judged by the others
+    fold : int array (m,), the fold of every constraint
+    cases : list of (number of the feature set, number of the start, number of a fold): the fit is
+        to the constraints of other folds, and judged by those of this fold
     error : float, share of wrong constraints
     """
-    jobs = [Job(number, start, links.select(~held)) for number, start, held in cases]
+    others = {held: links.select(fold != held) for held in {case[2] for case in cases}}
+    jobs = [Job(number, start, others[held]) for number, start, held in cases]
     judged = []
-    for (number, _, held), found in zip(cases, fits(problem, jobs), strict=True):
+    for (number, _, own), found in zip(cases, fits(problem, jobs), strict=True):
+        held = fold == own
         Z, ends = problem.sets[number][1], links.ends[held].T
         a, b = (to_host(take_rows(Z, end)) for end in ends)
         sign, weight = links.sign[held], links.weight[held]
@@ -237,8 +243,8 @@ def _judged(problem, links, fold, pairs, folds, *, error, deadline, unit):
         before = time.perf_counter()
         if batch[0][0] >= FEWEST_TRIED and before > deadline:
             return []
-        cases = [(*pair, fold == number) for _, pair in batch for number in folds]
-        scores, step = judge(problem, links, cases, error=error), len(folds)
+        cases = [(*pair, number) for _, pair in batch for number in folds]
+        scores, step = judge(problem, links, fold, cases, error=error), len(folds)
         seconds = (time.perf_counter() - before) / len(batch)
         return [
             Judged(pair, scores[a * step : (a + 1) * step], seconds)

@@ -64,7 +64,7 @@ def held_out_scores(plain, links, *, least, most, folds, seed):
             partitions = starts_for(plain, k, seed)
             ranked = rank_starts(partitions, np.ones(len(partitions)), k, links, seed)
             problem = Problem(plain.sets[:1], ranked[:1], k, links)
-            held = judge(problem, links, [(0, 0, fold == number) for number in range(folds)])
+            held = judge(problem, links, fold, [(0, 0, number) for number in range(folds)])
             found[k] = float(np.hstack(held).mean(axis=1).max())
         return found[k]
 

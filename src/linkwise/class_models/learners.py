@@ -256,25 +256,20 @@ def best_strength(smoother, q, weight):
 def _densities(X, q, X_new, tied):
     """Return log densities (m, k), class weights included, of a Gaussian model of X, labels q."""
     tools, xp = door(X), namespace(X)
-    (n, d), k = X.shape, q.shape[1]
+    n, d = X.shape
     size, q = xp.sum(q, axis=0), tools.cast(q, X)
     mean = (q.T @ X) / (size[:, None] + 1e-9)
-    scatter = []
-    for z in range(k):
-        C = X - mean[z]
-        scatter.append((C * q[:, z, None]).T @ C)
-    common = xp.sum(xp.stack(scatter), axis=0) / n
+    scatter = tools.class_scatters(X, q, mean)  # (k, d, d)
+    common = xp.sum(scatter, axis=0) / n
     ridge = 1e-4 * xp.clip(xp.sum(tools.diagonal(common)) / d, TINY, None)
     common = common + ridge * tools.asarray(np.eye(d), X)
-    found = []
-    for z in range(k):
-        S = common if tied else (scatter[z] + SHRINKAGE * d * common) / (size[z] + SHRINKAGE * d)
-        L = xp.linalg.cholesky(S)
-        r = tools.solve_lower(L, (X_new - mean[z]).T)
-        freedom = size[z] + d  # heavy tails for a class of few points
-        tail = -0.5 * freedom * xp.log1p(tools.column_norms(r) / freedom)
-        found.append(tail + (xp.log(size[z] + 1) - xp.sum(xp.log(tools.diagonal(L)))))
-    return xp.stack(found, axis=1)
+    S = common[None]
+    if not tied:
+        S = (scatter + SHRINKAGE * d * common) / (size[:, None, None] + SHRINKAGE * d)
+    L = xp.linalg.cholesky(S)
+    freedom = size + d  # heavy tails for a class of few points
+    out = -0.5 * freedom * xp.log1p(tools.mahalanobis(X_new, mean, L) / freedom)
+    return out + (xp.log(size + 1) - xp.sum(xp.log(tools.diagonal(L)), axis=1))
 
 
 def across_folds(model, q):

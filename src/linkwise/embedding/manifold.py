@@ -26,6 +26,7 @@ import numpy as np
 
 from linkwise.arrays import door, namespace
 from linkwise.blocks import one_thread, run_blocks
+from linkwise.blocks.executors import executor_of
 from linkwise.blocks.progress import Progress
 from linkwise.blocks.rows import over_rows, parts_of
 from linkwise.embedding.spectral import spectral_basis
@@ -49,6 +50,7 @@ class Edges(NamedTuple):
     """The edges of some rows to all points of the layout: w of Eq. (2)."""
 
     ends: np.ndarray  # (rows + 1,) where the edges of each row start
+    owners: np.ndarray  # the row of every edge, in the form that `at_edges` takes
     columns: np.ndarray  # (edges,)
     weights: np.ndarray  # (edges,)
 
@@ -57,14 +59,15 @@ def edges_of(W, part):
     """Return the Edges of the rows ``part``, a slice, of a sparse matrix W."""
     starts, columns, weights = door(W).edges(W)
     low, high = int(starts[part.start]), int(starts[part.stop])
-    return Edges(starts[part.start : part.stop + 1] - low, columns[low:high], weights[low:high])
+    ends = starts[part.start : part.stop + 1] - low
+    return Edges(ends, door(W).edge_owners(ends), columns[low:high], weights[low:high])
 
 
 def attraction(y, edges, Y):
     """Return sum_j c_ij (y_j - y_i), (b, r), and sum_j c_ij, (b,), of Eq. (3)."""
     tools = door(Y)
     D = Y[edges.columns]
-    D -= tools.rows_of_edges(y, edges.ends, len(D))  # (edges, r)
+    D -= tools.at_edges(y, edges.owners)  # (edges, r)
     c = 2 * edges.weights / (1 + tools.squared_norms(D))
     return tools.weighted_sums(c, D, edges.ends)
 
@@ -94,7 +97,7 @@ def moved(y, edges, Y, drawn, push, h):
     Y : array (n, r), where all points are
     drawn : array (m, r), the points that repel
     push : array (b,), g d_i
-    h : float
+    h : float, or array (1,)
     """
     force, attracted = attraction(y, edges, Y)
     force += push[:, None] * repulsion_from(drawn, y)
@@ -134,23 +137,32 @@ def layout(W, r, rng, *, basis=None, order=None, steps=STEPS, repulsion=REPULSIO
     if basis is None:
         basis = spectral_basis(W, r + 1, rng, order=order)
     Y = start(basis, r, rng)
-    W = door(Y).cast(W, "float32")
+    tools = door(Y)
+    W = tools.cast(W, "float32")
     if order is not None:
         W, Y = W[order][:, order], Y[order]
     push = repulsion * degrees(W)
     parts = [(part, edges_of(W, part), push[part]) for part in parts_of(Y, len(Y), WIDTH)]
     run = run_blocks if len(parts) > 1 else map  # threads take longer to start than one block
-    drawn = rng.integers(len(Y), size=(steps, DRAWN))
-    with one_thread(), Progress("layout", steps, unit="steps") as progress:
-        for h, rows in zip(_steps(FIRST, steps), door(Y).asarray(drawn, Y), strict=True):
-            repelling = Y[rows]
+    lengths = tools.asarray(np.array(list(_steps(FIRST, steps)), dtype=np.float32), Y)
+    drawn = tools.asarray(rng.integers(len(Y), size=(steps, DRAWN)), Y)
 
-            def move(one, Y=Y, repelling=repelling, h=h):
-                part, edges, push = one
-                return moved(Y[part], edges, Y, repelling, push, h)
+    def one_step(state):
+        Y, step = state
+        repelling, h = Y[drawn[step][0]], lengths[step]
 
-            Y = door(Y).below(list(run(move, parts)))
+        def move(one):
+            part, edges, push = one
+            return moved(Y[part], edges, Y, repelling, push, h)
+
+        return tools.below(list(run(move, parts))), step + 1
+
+    with executor_of(Y), one_thread(), Progress("layout", steps, unit="steps") as progress:
+        advance = tools.repeated(one_step, (Y, tools.asarray(np.zeros(1, dtype=np.int64), Y)))
+        for _ in range(steps):
+            Y, _ = advance(1)
             progress.advance()
+        Y = Y + 0
     if order is not None:
         Y[order] = Y.copy()
     return Y

@@ -128,7 +128,7 @@ def extend(basis, P, degree):
     xp = namespace(F)
     some = d[d > 0]
     floor = xp.min(some) if some.shape[0] else 1
-    reach = P @ (F * inverse_root(d)[:, None])  # (q, m)
+    reach = door(F).product(P, F * inverse_root(d)[:, None])  # (q, m)
     degree = xp.where(degree < floor, floor, degree)
     v = reach * xp.sqrt(degree)[:, None] / xp.where(mu < FLAT, FLAT, mu)  # Eq. (3)
     return door(F).cast(v, F)

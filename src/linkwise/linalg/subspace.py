@@ -54,7 +54,7 @@ def ritz(S, U, Y):
     xp, tools = namespace(Y), door(Y)
     Y = Y / xp.sqrt(xp.sum(Y * Y, axis=0))
     Y = Y - U @ (U.T @ Y)
-    SY = S @ Y
+    SY = tools.product(S, Y)
     wide, product_wide = tools.cast(Y, "float64"), tools.cast(SY, "float64")
     G = to_host(wide.T @ wide)
     H = to_host(wide.T @ product_wide)
