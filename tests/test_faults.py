@@ -81,8 +81,10 @@ def test_a_chain_of_cannot_links_does_not_make_clusters_of_single_rows(rng):
 
 def test_units_are_irrelevant_if_every_row_occurs_often():
     X = np.repeat([[0.0], [1.0], [2.0]], 9, axis=0).astype(np.float32)
-    one, four = (NeighbourAffinity(factor * X, 10, "local").W for factor in np.float32([1, 4]))
-    assert_array_equal(one.toarray(), four.toarray())
+    one, four = (
+        NeighbourAffinity(factor * X, 10, "local").W.toarray() for factor in np.float32([1, 4])
+    )
+    assert_array_equal(one, four)
     assert 0 < one[0, 9:].max() < 1
 
 
@@ -199,6 +201,12 @@ def test_no_pair_of_a_conflict_can_be_left_out(seed):
     assert not can_hold(7, pairs, 3)
     for at in range(len(pairs)):
         assert can_hold(7, pairs[:at] + pairs[at + 1 :], 3), pairs[at]
+
+
+def test_the_smallest_conflict_is_promised_for_up_to_two_clusters_only():
+    said = " ".join(Constraints.conflict.__doc__.split())
+    assert "With n_clusters = None, 1 or 2 it is the smallest such set" in said
+    assert "smallest" not in linkwise.InfeasibleConstraints.__doc__
 
 
 @pytest.mark.parametrize("name", [*CLUSTERERS, *OTHERS])

@@ -181,7 +181,7 @@ class State:
         return [self._events[number] for number in sorted(numbers)]
 
     def conflict(self, n_clusters: int | None = None) -> list[Event]:
-        """Return the events of a smallest set found that cannot all hold; [] if there is none."""
+        """Return events that cannot all hold; without any one of them they could. [] if none."""
         found = self.constraints().conflict(n_clusters)
         return [] if found is None else self.events_about(found)
 

@@ -57,8 +57,9 @@ class Snapshot(NamedTuple):
     links : Constraints by row, all that count
     known : Known, what follows from them
     task : Task, what a ClusterModel is to follow
-    conflict : Constraints by the user's ids, a smallest set of answers and imported pairs that
-        cannot all hold, or None. Corrections by hand are never part of one: the last one holds
+    conflict : Constraints by the user's ids, answers and imported pairs that cannot all hold, none
+        of which can be left out; or None. Corrections by hand are never part of one: the last one
+        holds
     conflict_events : list of Event, those that state the pairs of the conflict
     again : Asked, the question to ask again, or None
     redo : Event that a redo would bring back, or None
