@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_iris, load_wine, make_blobs
 
-settings.register_profile("linkwise", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile(
+    "linkwise", deadline=None, max_examples=50, derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],  # no test asserts seconds
+)  # fmt: skip
 settings.load_profile("linkwise")
 
 

@@ -591,10 +591,9 @@ def test_another_file_is_refused_in_words(path, content, words):
 
 
 def edit(path, *statements):
-    db = sqlite3.connect(path, isolation_level=None)
-    for statement in statements:
-        db.execute(statement)
-    db.close()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
 
 
 def both(path):
