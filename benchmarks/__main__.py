@@ -145,6 +145,13 @@ def fuzz(args):
     return run(problems=args.problems, methods=args.methods, first=args.first, jobs=args.jobs)
 
 
+def extend(args):
+    """Add rows in ten steps, and compare with one fit of all."""
+    from benchmarks.features.extend import run
+
+    return called(run, args)
+
+
 COMMANDS = {
     speed: arguments.add_speed,
     quality: arguments.add_quality,
@@ -157,6 +164,7 @@ COMMANDS = {
     gpu: arguments.add_gpu,
     page: arguments.add_page,
     segment: arguments.add_segment,
+    extend: arguments.add_extend,
     fuzz: arguments.add_fuzz,
 }
 

@@ -144,6 +144,15 @@ def add_segment(add):
     add("--quick", action="store_true", help="one seed, no 12 megapixels")
 
 
+def add_extend(add):
+    """Add the options of the benchmark of new rows."""
+    add("--data", metavar="DIR", help=SETS)
+    add("--sets", nargs="+", default=["digits"], metavar="NAME", help="default digits")
+    add("--rows", type=whole(20), default=5000, metavar="N", help="at most; default 5000")
+    add("--pairs", type=float, default=0.5, metavar="P", help="answers for each row; default 0.5")
+    add("--seed", type=whole(0), default=0, metavar="N", help="default 0")
+
+
 def add_fuzz(add):
     """Add the options of the random problems."""
     add("--problems", type=whole(1), default=100, metavar="N", help="a method; default 100")

@@ -1,5 +1,6 @@
 """Check what users pass to an estimator. The code behind these checks trusts its input."""
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from linkwise.arrays import Caller, door, namespace, on_device
 from linkwise.blocks.cost import check_cost
 from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import ConstraintsLike, looks_like_constraints
+from linkwise.constraints.ids import as_sample_id, lookup
 from linkwise.exceptions import ConstraintWarning, warn
 
 # flops for each entry of a dense matrix: a dense fit takes a few hundred products, and they are
@@ -118,6 +120,43 @@ def check_n_clusters(n_clusters: int, n: int) -> None:
         raise ValueError(
             f"n_clusters={n_clusters} is more than n_samples={n}: ask for at most {n} clusters"
         )
+
+
+def check_cluster_range(limits: Any, n: int) -> None:
+    """Refuse a range of numbers of clusters that is none, or that n points cannot have."""
+    whole = all(isinstance(k, Integral) and not isinstance(k, bool) for k in limits)
+    if len(limits) != 2 or not whole or not 2 <= limits[0] <= limits[1]:
+        raise ValueError(
+            f"n_clusters={limits!r}: expected (least, most) with 2 <= least <= most, such as "
+            "(2, 12)"
+        )
+    if limits[1] > n:
+        raise ValueError(
+            f"n_clusters={limits!r} reaches beyond n_samples={n}: ask for at most {n} clusters"
+        )
+
+
+def extended_ids(old: Any, new: Any, n_new: int) -> Any:
+    """Return the ids of old and new rows together, None if the rows have none."""
+    if (old is None) != (new is None):
+        fault = "and none were" if old is None else "as one was"
+        raise ValueError(
+            f"sample_id: {'ids were passed' if old is None else 'pass one id per new row'}, "
+            f"{fault} passed to fit; name old and new rows alike"
+        )
+    if new is None:
+        return None
+    if len(new) != n_new:
+        raise ValueError(f"sample_id needs one id per new row, {n_new}; got {len(new)}")
+    first = as_sample_id(old)
+    second = as_sample_id(new)
+    known = np.flatnonzero(lookup(second, first) >= 0)
+    if len(known):
+        raise ValueError(
+            f"sample_id: {second[known[0]]!r} is the id of an old row ({len(known)} such ids); "
+            "pass new rows only"
+        )
+    return np.concatenate([first, second])
 
 
 def check_memory(n: int, dtype: DTypeLike, *, copies: int, instead: str) -> None:

@@ -85,6 +85,13 @@ def parts_of(like: Any, n: int, width: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
+def stack_rows(first: Any, second: Any) -> Any:
+    """Return the rows of two arrays, or of two sparse arrays, one after the other."""
+    if sparse.issparse(first) or sparse.issparse(second):
+        return sparse.csr_array(sparse.vstack([first, second]), dtype=first.dtype)
+    return np.concatenate([first, second.astype(first.dtype, copy=False)])
+
+
 def over_rows(
     function: Callable[[slice], T], like: Any, n: int, width: int, **shown: Any
 ) -> Iterator[tuple[slice, T]]:

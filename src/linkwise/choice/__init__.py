@@ -6,6 +6,7 @@ counting           the number of clusters
 candidates         fits to the constraints, judged by constraints that they did not use
 combination        candidates combined by weight, and new points
 final_labels       labels of all points under all constraints
+extension          new rows in a clustering that exists
 explanation        what was chosen, in words
 link_clustering    the estimator
 bound_constraints  constraints bound to any estimator, and its score on held-out ones

@@ -7,8 +7,8 @@ clusters for every number. The number is taken of the largest
     (1)  log p(held-out constraints | k) - HOLD |log(k / k_0)|
 
 where k_0 is the number of k-means clusters of the largest mean silhouette: a few constraints do not
-lead far from what the data suggest. With fewer constraints it is k_0. Numbers below what the
-constraints force are not tried.
+lead far from what the data suggest. With fewer constraints it is k_0. Numbers outside the range
+asked for, and below what the constraints force, are not tried.
 """
 
 from typing import NamedTuple
@@ -18,18 +18,20 @@ import numpy as np
 from linkwise.choice.candidates import Problem, deal, judge, rank_starts
 from linkwise.class_models.partitions import Partition, linked, view_k_means
 
-MOST_CLUSTERS = 40  # when the number is open: beyond, the search takes long and errs often
-GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third, up to the most
+MOST_CLUSTERS = 40  # when no range is asked for: beyond, the search takes long and errs often
+MOST_PLAIN = 10  # by silhouettes alone, or the least number if that is more: they favour few anyway
+EACH = 40  # numbers of a range of which each gets a silhouette; of a wider one only some
+GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third
 STALE = 3  # numbers in a row that are no better end the search
 HOLD = 10.0  # log-likelihood for a factor e: as much as three or four constraints can tell
 ENOUGH = 20  # constraints: with fewer, scores of held-out ones are mostly noise
 
 
 class Count(NamedTuple):
-    """The number of clusters, and the second best when it was open."""
+    """The number of clusters, and when it was open the others with their scores, best first."""
 
     best: int
-    runner_up: int | None = None
+    scores: tuple = ()  # of (number of clusters, score), the best first
 
 
 def forced(links, most):
@@ -41,6 +43,18 @@ def forced(links, most):
     while k < most and links.conflict(k) is not None:
         k += 1
     return k
+
+
+def grid(least, most):
+    """Return the numbers of clusters to try first, ascending; the last is at most ``most``.
+
+    >>> grid(3, 90)
+    [3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40, 52, 67, 87]
+    """
+    found = list(GRID)
+    while found[-1] * 1.3 <= most:
+        found.append(int(found[-1] * 1.3))
+    return sorted({min(max(k, least), most) for k in found})
 
 
 def starts_for(plain, k, seed):
@@ -68,7 +82,7 @@ def held_out_scores(plain, links, *, least, most, folds, seed):
             found[k] = float(np.hstack(held).mean(axis=1).max())
         return found[k]
 
-    tried = sorted({min(max(k, least), most) for k in GRID})
+    tried = grid(least, most)
     best, stale = tried[0], 0
     score(best)
     for k in tried[1:]:
@@ -81,7 +95,7 @@ def held_out_scores(plain, links, *, least, most, folds, seed):
     return found
 
 
-def choose_count(plain, known, links, effort, seed):
+def choose_count(plain, known, links, effort, seed, limits=None):
     """Return the Count that the data and the constraints suggest.
 
     Parameters
@@ -91,10 +105,15 @@ def choose_count(plain, known, links, effort, seed):
     links : Constraints, all of them
     effort : Effort
     seed : int
+    limits : (least, most) number of clusters, or None; more than ``least`` if the constraints
+        force it
     """
-    most = min(MOST_CLUSTERS, len(plain.models.rows))
-    least = min(forced(links, most), most)
-    scores = plain.silhouettes(least, most)
+    low, high = limits or (2, MOST_CLUSTERS)
+    most = min(high, len(plain.models.rows))
+    least = min(max(low, forced(links, most)), most)
+    plain_most = most if limits else min(max(MOST_PLAIN, least), most)
+    each = range(least, plain_most + 1)
+    scores = plain.silhouettes(tuple(each if len(each) <= EACH else grid(least, plain_most)))
     if known.n_pairs >= ENOUGH:
         first = max(scores, key=lambda k: (scores[k], -k), default=least)
         held_out = held_out_scores(
@@ -104,5 +123,5 @@ def choose_count(plain, known, links, effort, seed):
             k: known.n_pairs * score - HOLD * abs(np.log(k / first))  # Eq. (1)
             for k, score in held_out.items()
         }
-    ranked = sorted(scores, key=lambda k: (-scores[k], k)) or [least]
-    return Count(ranked[0], ranked[1] if len(ranked) > 1 else None)
+    ranked = sorted(scores, key=lambda k: (-scores[k], k))
+    return Count(ranked[0] if ranked else least, tuple((k, float(scores[k])) for k in ranked))

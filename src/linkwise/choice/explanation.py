@@ -5,6 +5,7 @@ import numpy as np
 from linkwise.choice.candidates import Candidate
 
 SHOWN = 0.01  # least weight of a candidate in the text
+RUNNERS_UP = 3  # numbers of clusters in the text; runners_up_ has all
 
 
 def fit_call(method, *, by_id):
@@ -34,9 +35,10 @@ def report(combination):
 
 
 def _clusters(model):
-    if model.runner_up_ is None:
+    if not model.runners_up_:
         return []
-    return [f"{model.n_clusters_} clusters; the runner-up is {model.runner_up_}."]
+    others = ", ".join(f"{k} ({score:.3g})" for k, score in model.runners_up_[:RUNNERS_UP])
+    return [f"{model.n_clusters_} clusters; the runners-up, with their scores: {others}."]
 
 
 def _evidence(model):

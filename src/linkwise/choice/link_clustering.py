@@ -1,28 +1,51 @@
 """LinkClustering."""
 
 import time
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._check import CheckedConstraints, check_constraints, check_n_clusters
+from linkwise._check import (
+    CheckedConstraints,
+    check_cluster_range,
+    check_constraints,
+    check_n_clusters,
+    extended_ids,
+)
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
-from linkwise.arrays import door, namespace, take, to_host
+from linkwise.arrays import door, namespace, on_device, take, to_host
 from linkwise.blocks.executors import executor_of, one_thread
+from linkwise.blocks.rows import row_blocks, stack_rows
 from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.combination import Combination, combine, soft_labels
-from linkwise.choice.counting import Count, choose_count
+from linkwise.choice.counting import MOST_CLUSTERS, Count, choose_count
 from linkwise.choice.effort import EFFORTS, FOR_CANDIDATES, SLOWER, Effort
 from linkwise.choice.explanation import explanation, report
-from linkwise.choice.final_labels import SUSPECT, FinalLabels, settle, soft_labels_of_all
+from linkwise.choice.extension import (
+    GROWTH,
+    Move,
+    extended,
+    free_rows,
+    match_clusters,
+    moves_of,
+    staying,
+)
+from linkwise.choice.final_labels import (
+    COLUMNS,
+    SUSPECT,
+    FinalLabels,
+    settle,
+    soft_labels_of_all,
+)
 from linkwise.choice.sample_models import Plain, SampleModels, fit_models, sample_rows
-from linkwise.constraints import Constraints, Pair
+from linkwise.constraints import Constraints, Pair, as_constraints
 from linkwise.constraints.convert import ConstraintsLike
-from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits
+from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits, whole
 from linkwise.exceptions import ConvergenceWarning, warn
 
 
@@ -32,6 +55,16 @@ class Attempt(NamedTuple):
     plain: Plain
     clusters: Count
     found: Combination
+
+
+class Relearnt(NamedTuple):
+    """What is learnt again from old and new rows."""
+
+    models: SampleModels
+    clusters: Count
+    found: Combination
+    soft: Floats  # (n, k) labels by the features alone, the clusters so far first
+    columns: Integers  # (k,) the cluster of the combination that each column is
 
 
 class LinkClustering(InductiveClusterer):
@@ -48,8 +81,9 @@ class LinkClustering(InductiveClusterer):
 
     Parameters
     ----------
-    n_clusters : int or None
-        None: chosen by data and constraints, see ``n_clusters_`` and ``runner_up_``.
+    n_clusters : int, (least, most) or None
+        A range, or None for 2 to 40: chosen by data and constraints, see ``n_clusters_`` and
+        ``runners_up_``. At least as many as the constraints force, within the range.
     effort : "fast", "balanced", "thorough" or number
         How much is tried. A number is a budget in seconds: "fast" first, then as much of another
         level as fits. Results then depend on the speed of the machine.
@@ -67,7 +101,10 @@ class LinkClustering(InductiveClusterer):
     labels_ : int array (n_samples,)
     probabilities_ : array (n_samples, n_clusters_), of the clusters, constraints included
     n_clusters_ : int
-    runner_up_ : int or None, the second best number of clusters when it was open
+    runners_up_ : list of (int, float)
+        The other numbers of clusters that were tried, the best first, with their scores: mean
+        silhouettes, or with 20 constraints and more log-likelihoods. Empty if n_clusters is a
+        number.
     score_ : float or None
         Mean log-likelihood of constraints in a combination made without them; higher is better.
         None if there are too few constraints.
@@ -81,6 +118,7 @@ class LinkClustering(InductiveClusterer):
     report_ : list of dict, the candidates, best first
     violations_ : list of Pair, the constraints not kept
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
+    moves_ : list of Move, old rows that `extend` put into another cluster, and why; else empty
 
     Notes
     -----
@@ -105,7 +143,7 @@ class LinkClustering(InductiveClusterer):
 
     traits = Traits(rows=10_000_000, device=True)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [AT_LEAST_ONE, None],
+        "n_clusters": [AT_LEAST_ONE, tuple, list, None],
         "effort": [StrOptions(set(EFFORTS)), Interval(Real, 0, None, closed="neither")],
         "respect": [StrOptions({"soft", "hard"})],
         "on_unknown": [StrOptions({"raise", "drop"})],
@@ -114,16 +152,17 @@ class LinkClustering(InductiveClusterer):
 
     probabilities_: Floats
     n_clusters_: int
-    runner_up_: int | None
+    runners_up_: list[tuple[int, float]]
     score_: float | None
     chance_: float | None
     wrong_: float
     suspicion_: Floats
     report_: list[dict[str, Any]]
+    moves_: list[Move]
 
     def __init__(
         self,
-        n_clusters: int | None = None,
+        n_clusters: int | tuple[int, int] | None = None,
         *,
         effort: float | Literal["fast", "balanced", "thorough"] = "balanced",
         respect: Literal["soft", "hard"] = "soft",
@@ -137,7 +176,9 @@ class LinkClustering(InductiveClusterer):
         self.random_state = random_state
 
     def _check_clusters(self, n: int) -> None:
-        if self.n_clusters is not None:
+        if isinstance(self.n_clusters, tuple | list):
+            check_cluster_range(self.n_clusters, n)
+        elif self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
 
     def _check_links(
@@ -147,8 +188,19 @@ class LinkClustering(InductiveClusterer):
             constraints, n, sample_id, on_conflict="keep", on_unknown=self.on_unknown
         )
         if self.respect == "hard":
-            checked.by_id.check(self.n_clusters)
+            limits = self._limits()
+            checked.by_id.check(limits[1] if limits else None)
         return checked
+
+    def _limits(self) -> tuple[int, int] | None:
+        """Return the least and the most clusters, None if any number will do."""
+        if self.n_clusters is None or isinstance(self.n_clusters, tuple | list):
+            return None if self.n_clusters is None else (self.n_clusters[0], self.n_clusters[1])
+        return self.n_clusters, self.n_clusters
+
+    def _open(self) -> bool:
+        """Tell whether the number of clusters is chosen."""
+        return not isinstance(self.n_clusters, Integral)
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         self._models: SampleModels | None = None  # refit keeps them if the sample is the same
@@ -167,38 +219,159 @@ class LinkClustering(InductiveClusterer):
             executor_of(X),
             one_thread(),
         ):  # the products are small: more threads only wait for each other
-            if isinstance(self.effort, str):
-                plain, count, found = self._attempt(X, links, EFFORTS[self.effort])
-            else:
-                plain, count, found = self._attempt_within(X, links, float(self.effort))
+            plain, count, found = self._try(X, links, self._limits())
             soft = soft_labels_of_all(X, plain.models, found)
             final = settle(
                 soft, links, max(found.wrong, SCORED_ERROR), rng,
-                hard=self.respect == "hard", keep_empty=self.n_clusters is not None,
+                hard=self.respect == "hard", keep_empty=not self._open(),
             )  # fmt: skip
         self._unconstrained, self._soft = plain, soft
         self._store(plain.models, count, found, final)
+        self._learnt_from, self.moves_ = (X.shape[0], links.n_pairs), []
         return final.labels
 
-    def _attempt(
-        self, X: Matrix, links: Constraints, effort: Effort, deadline: float = np.inf
-    ) -> Attempt:
-        rows = sample_rows(X, links, effort.rows, self._seed)
-        plain = self._plain_of(self._sample_models(X, rows, effort))
-        known = links.restrict(rows).resolve(rows)
-        count = self._count(plain, known, links, effort)
-        found = combine(plain, known, count.best, effort, deadline=deadline, seed=self._seed)
-        return Attempt(plain, count, found)
+    @whole
+    def extend(
+        self,
+        X: Points,
+        *,
+        constraints: ConstraintsLike = None,
+        sample_id: ArrayLike | None = None,
+    ) -> Self:
+        """Add new rows to the clustering. After an error or an interrupt it is as it was before.
 
-    def _attempt_within(self, X: Matrix, links: Constraints, seconds: float) -> Attempt:
-        began = time.perf_counter()
-        first = self._attempt(X, links, EFFORTS["fast"])
+        Old rows keep their clusters, unless further constraints move them: ``moves_`` lists these
+        rows with the reasons. New rows join clusters; if the number of clusters is open, they may
+        also form new ones, which get the next numbers. The models are learnt again when the rows
+        have doubled, or when the constraints need more clusters; so the cost of many steps is in
+        proportion to the rows. A later `refit` clusters all rows from the start.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame (n_new, n_features), as in `fit`
+        constraints : Constraints, or what `as_constraints` accepts, or None
+            Further constraints, about new rows, old rows or both; the earlier ones stay. Without
+            sample_id new rows have the numbers after those of the old rows.
+        sample_id : array (n_new,) or None
+            One id per new row; needed if `fit` had one.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from linkwise import LinkClustering
+        >>> X = load_iris().data
+        >>> model = LinkClustering(3, effort="fast", random_state=0).fit(X[::2])
+        >>> before = model.labels_
+        >>> bool((model.extend(X[1::2]).labels_[:75] == before).all())
+        True
+        """
+        check_is_fitted(self)
+        caller = self._asked(X, "extend")
+        model = self._working()
+        points = model._check_X(take(X), reset=False)
+        if on_device(points):
+            raise TypeError(
+                f"extend computes on the CPU, and X is on {points.device}: pass X.cpu() to a model "
+                "that linkwise.save and linkwise.load made one of NumPy"
+            )
+        ids = extended_ids(model._sample_id, sample_id, points.shape[0])
+        fresh = as_constraints(constraints)
+        rows = stack_rows(model._fit_X, points)
+        checked = model._check_links(model._given + fresh, rows.shape[0], ids)
+        fresh_pairs = checked.by_id.n_pairs - model._given.n_pairs
+        before, rng = model.labels_, np.random.default_rng([model._seed, 2, len(model.labels_)])
+        model._fit_X, model._sample_id, model._given = rows, ids, checked.by_id
+        model.labels_ = model._extended(rows, checked.by_row, fresh_pairs, rng)
+        model.violations_ = list(checked.by_id.select(checked.by_row.violated(model.labels_)))
+        model.n_dropped_ += checked.n_dropped
+        model.moves_ = moves_of(before, model.labels_, checked, fresh_pairs, ids)
+        self.__dict__ = model._give(caller).__dict__
+        return self
+
+    def _extended(
+        self, X: Matrix, links: Constraints, fresh: int, rng: np.random.Generator
+    ) -> Integers:
+        """Place old and new rows, and return their labels."""
+        n_old, free = len(self.labels_), free_rows(len(self.labels_), X.shape[0], links, fresh)
+        taught = links.n_pairs > self._learnt()[1]
+        with one_thread():
+            again = self._learn_again(X, links) if self._outgrown(X, links) else None
+            if again is not None and taught:
+                free = np.arange(X.shape[0])
+            soft = self._placed(X, free) if again is None else again.soft[free]
+            known = links.restrict(free).resolve(free)
+            final = settle(
+                staying(soft, self.labels_[free[free < n_old]]), known,
+                max(self.wrong_, SCORED_ERROR), rng, hard=self.respect == "hard", keep_empty=True,
+            )  # fmt: skip
+        before = self.labels_, self.probabilities_, self.suspicion_
+        both = extended(before, final, free, links, shrink=self._open())
+        if again is not None:
+            columns = again.columns[both.clusters]
+            self._store(again.models, again.clusters, again.found, both._replace(clusters=columns))
+            self._learnt_from = X.shape[0], links.n_pairs
+        self.probabilities_, self.suspicion_ = both.probabilities, both.suspicion
+        self.__dict__.pop("_soft", None)  # of the old rows alone
+        return both.labels
+
+    def _learnt(self) -> tuple[int, int]:
+        """Return the number of rows and of constraints that the models were learnt from."""
+        before = self.probabilities_.shape[0], len(self.suspicion_)
+        return getattr(self, "_learnt_from", before)  # a model of an earlier version has none
+
+    def _outgrown(self, X: Matrix, links: Constraints) -> bool:
+        """Tell whether the models are to be learnt again: rows doubled, or too few clusters."""
+        if X.shape[0] >= GROWTH * self._learnt()[0]:
+            return True
+        possible = links.drop_conflicts()[0]
+        return self._open() and possible.conflict(self.n_clusters_) is not None
+
+    def _placed(self, X: Matrix, rows: Integers) -> Floats:
+        """Return soft labels (r, k) of some rows by the features alone."""
+        parts = row_blocks(len(rows), max(X.shape[1], COLUMNS))
+        return np.concatenate([self._soft_labels(X[rows[part]]) for part in parts])
+
+    def _learn_again(self, X: Matrix, links: Constraints) -> Relearnt:
+        """Return models of all rows; its clusters so far are the first columns of the labels."""
+        least, most = self.n_clusters_, (self._limits() or (2, MOST_CLUSTERS))[1]
+        plain, count, found = self._try(X, links, (least, max(least, most)))
+        soft = soft_labels_of_all(X, plain.models, found)
+        old = np.argmax(soft[: len(self.labels_)], axis=1)
+        columns = match_clusters(old, self.labels_, soft.shape[1], self.n_clusters_)
+        self._unconstrained = plain
+        return Relearnt(plain.models, count, found, soft[:, columns], columns)
+
+    def _try(self, X: Matrix, links: Constraints, limits: tuple[int, int] | None) -> Attempt:
+        """Return what the effort finds; an open number of clusters stays within limits."""
+        if isinstance(self.effort, str):
+            return self._attempt(X, links, EFFORTS[self.effort], limits)
+        seconds, began = float(self.effort), time.perf_counter()
+        first = self._attempt(X, links, EFFORTS["fast"], limits)
         spent = time.perf_counter() - began
         for name, times in SLOWER:
             if seconds - spent > times * spent:
                 deadline = began + FOR_CANDIDATES * seconds
-                return self._attempt(X, links, EFFORTS[name], deadline)
+                return self._attempt(X, links, EFFORTS[name], limits, deadline)
         return first
+
+    def _attempt(
+        self,
+        X: Matrix,
+        links: Constraints,
+        effort: Effort,
+        limits: tuple[int, int] | None,
+        deadline: float = np.inf,
+    ) -> Attempt:
+        rows = sample_rows(X, links, effort.rows, self._seed)
+        plain = self._plain_of(self._sample_models(X, rows, effort))
+        known = links.restrict(rows).resolve(rows)
+        count = self._count(plain, known, links, effort, limits)
+        found = combine(plain, known, count.best, effort, deadline=deadline, seed=self._seed)
+        return Attempt(plain, count, found)
 
     def _sample_models(self, X: Matrix, rows: Integers, effort: Effort) -> SampleModels:
         if self._models is not None and np.array_equal(rows, self._models.rows):
@@ -211,10 +384,17 @@ class LinkClustering(InductiveClusterer):
             return plain
         return Plain(models, self._seed)
 
-    def _count(self, plain: Plain, known: Constraints, links: Constraints, effort: Effort) -> Count:
-        if self.n_clusters is not None:
-            return Count(self.n_clusters)
-        return choose_count(plain, known, links, effort, self._seed)
+    def _count(
+        self,
+        plain: Plain,
+        known: Constraints,
+        links: Constraints,
+        effort: Effort,
+        limits: tuple[int, int] | None,
+    ) -> Count:
+        if isinstance(self.n_clusters, Integral):
+            return Count(int(self.n_clusters))
+        return choose_count(plain, known, links, effort, self._seed, limits)
 
     def _store(
         self, models: SampleModels, count: Count, found: Combination, final: FinalLabels
@@ -225,7 +405,8 @@ class LinkClustering(InductiveClusterer):
         self._co_trained = trained and trained._replace(
             labels=trained.labels[:, door(trained.labels).asarray(kept, trained.labels)]
         )
-        self.n_clusters_, self.runner_up_ = len(final.clusters), count.runner_up
+        self.n_clusters_ = len(final.clusters)
+        self.runners_up_ = [one for one in count.scores if one[0] != count.best]
         self.wrong_, self.score_, self.chance_ = found.wrong, found.score, found.chance
         self.report_ = report(found)
         self.probabilities_, self.suspicion_ = final.probabilities, final.suspicion

@@ -60,13 +60,12 @@ class Plain:
             self._partitions[k] = found, believed(found, learners, k)
         return self._partitions[k]
 
-    def silhouettes(self, least, most):
-        """Return {k: mean silhouette} for numbers of clusters from least to at most most."""
-        if (least, most) not in self._silhouettes:
-            self._silhouettes[least, most] = mean_silhouettes(
-                self.models.views, least=least, most=most, seed=self.seed
-            )
-        return self._silhouettes[least, most]
+    def silhouettes(self, numbers):
+        """Return {k: mean silhouette} for some numbers of clusters, a tuple."""
+        if numbers not in self._silhouettes:
+            found = mean_silhouettes(self.models.views, numbers, seed=self.seed)
+            self._silhouettes[numbers] = found
+        return self._silhouettes[numbers]
 
 
 def sample_rows(X, links, most, seed):

@@ -11,7 +11,6 @@ from linkwise.blocks.rows import take_rows
 from linkwise.class_models.partitions import view_k_means
 
 SAMPLE = 1000  # points that the silhouette is averaged over: it takes all their distances
-MOST = 10  # clusters tried, or the least number if that is more: silhouettes favour few anyway
 WIDEST = 500  # columns; wider data is not checked for being principal components, O(n d^2)
 ROUNDING = 30  # times sqrt(d) eps: correlations that rounding leaves between principal components
 
@@ -27,8 +26,10 @@ def principal(X):
     return bool(abs(R).max() < ROUNDING * np.sqrt(X.shape[1]) * np.finfo(R.dtype).eps)
 
 
-def mean_silhouettes(views, *, least, most, seed):
+def mean_silhouettes(views, numbers, *, seed):
     """Return {k: mean silhouette of k-means} in the scaled view, or as given if there is none.
+
+    A number k of numbers is left out if k-means does not find k clusters.
 
     Principal components are used as given: scaled, the last of them, which are noise, would count
     as much as the first.
@@ -39,7 +40,7 @@ def mean_silhouettes(views, *, least, most, seed):
         view = named["given"]
     rng = np.random.default_rng(seed)
     found = {}
-    for k in range(least, min(max(MOST, least), most) + 1):
+    for k in numbers:
         labels = view_k_means(view, k, np.random.default_rng([seed, k, 0]))
         if int(labels.max()) + 1 == k < len(labels):
             drawn = np.random.RandomState(int(rng.integers(2**31))).permutation(len(labels))

@@ -34,6 +34,17 @@ def whole(low: int, high: float = float("inf")) -> Callable[[str], int]:
     return read
 
 
+def number_of_clusters(text: str) -> int | tuple[int, int]:
+    """Read a number of clusters, or a range as in 2-12."""
+    least, dash, most = text.partition("-")
+    if not dash:
+        return whole(1)(text)
+    found = whole(2)(least), whole(2)(most)
+    if found[0] > found[1]:
+        raise argparse.ArgumentTypeError(f"expected a range such as 2-12, got {text!r}")
+    return found
+
+
 def positive(text: str) -> float:
     """Read a finite number above 0."""
     try:
@@ -112,9 +123,21 @@ def parser() -> Parser:
     add("--links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
     add(
         "-k",
-        type=whole(1),
+        type=number_of_clusters,
         metavar="K",
-        help="number of clusters; default: that of the project, or link-clustering finds one",
+        help="number of clusters, or for link-clustering a range such as 2-12; default: that of "
+        "the project, or link-clustering finds one",
+    )
+    add(
+        "--into",
+        metavar="MODEL",
+        help="add the rows of DATA to the clusters of this .lwmodel file; old rows keep theirs "
+        "unless a link moves them",
+    )
+    add(
+        "--save",
+        metavar="MODEL",
+        help="write the fitted model to this .lwmodel file, for --into or linkwise.load",
     )
     add(
         "--method",

@@ -11,6 +11,7 @@ from linkwise.cli.inputs import (
     labels_file,
     name_of,
     read_both,
+    read_new,
     streams,
     weighed_for,
 )
@@ -18,21 +19,30 @@ from linkwise.cli.methods import method_class
 from linkwise.cli.output import UsageError, write_bytes
 from linkwise.exceptions import InfeasibleConstraints
 
+SUFFIX = ".lwmodel"
+NOT_INTO = (  # options of a fit that a saved model has
+    "-k", "--method", "--effort", "--affinity", "--anchors", "--max-memory", "--max-time",
+    "--standardize", "--seed", "--strict",
+)  # fmt: skip
 SHOWN = 5  # violations in a summary; --json lists all
 
 
 def fit(args: Namespace) -> int:
     """Cluster the points of a file."""
     check_output_arguments(args)
+    if args.into is not None:
+        return fit_into(args)
     complete(args)
+    check_save(args)
     points, links, project = read_both(args)
     complete_from(args, project, len(points.X))
     from linkwise.constraints import Constraints
-    from linkwise.tables import label_bytes, write_labels
 
     X, ids = points.X, points.ids
     links = links or Constraints()
     check_rows(args, len(X))
+    if project is not None and args.save is not None:
+        raise UsageError("--save keeps no corrections by hand; export the links of the project")
     model = make_model(args)
     check_feasible(args, links, hard=model.traits.hard)
     links = weighed_for(model, links, args)
@@ -51,11 +61,13 @@ def fit(args: Namespace) -> int:
             labels = model.fit_predict(X, constraints=links, sample_id=ids, out=out)
     seconds = round(time.perf_counter() - started, 3)
 
+    if args.save is not None:
+        from linkwise.saving import save
+
+        save(model, args.save)
     report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
-    if args.output == "-":
-        write_bytes(label_bytes(".csv", labels, ids))
-    elif not in_place:
-        write_labels(args.output, labels, ids, force=args.force)
+    if not in_place:
+        write_table(args, labels, ids)
     if args.json:
         print(json.dumps(report))
     elif not args.quiet:
@@ -63,6 +75,87 @@ def fit(args: Namespace) -> int:
     if args.explain:
         print(model.explain(), file=sys.stderr)
     return 0
+
+
+def write_table(args, labels, ids):
+    """Write the labels to the output."""
+    from linkwise.tables import label_bytes, write_labels
+
+    if args.output == "-":
+        write_bytes(label_bytes(".csv", labels, ids))
+    else:
+        write_labels(args.output, labels, ids, force=args.force)
+
+
+def check_save(args):
+    """Refuse a model that cannot be written, before anything is read."""
+    if args.save is None:
+        return
+    from linkwise.tables import check_output
+
+    if args.standardize:
+        raise UsageError("--save keeps no scales: standardize the columns in the file instead")
+    if not args.save.endswith(SUFFIX):
+        raise UsageError(f"--save {args.save}: expected a name that ends in {SUFFIX}")
+    check_output(args.save, force=args.force)
+
+
+def fit_into(args):
+    """Add the rows of a file to the clusters of a saved model, which takes the place of the old."""
+    for flag in NOT_INTO:
+        given = getattr(args, flag.strip("-").replace("-", "_"))
+        if given is not None and given is not False:
+            raise UsageError(f"{flag} is that of the model; leave it out with --into")
+    from linkwise._files import kind_of_file
+    from linkwise.saving import load, save
+
+    if kind_of_file(args.into) != "model":
+        raise ValueError(f"{args.into} is not a saved model; write one by linkwise fit --save")
+    model = load(args.into)
+    if not hasattr(model, "moves_"):
+        raise ValueError(
+            f"{args.into} is a {type(model).__name__}; only link-clustering adds rows to clusters"
+        )
+    n_old = len(model.labels_)
+    if model._sample_id is None and args.id_column is None:
+        args.id_column = "none"
+    points, links, _ = read_new(args, model)
+    started = time.perf_counter()
+    model.extend(points.X, constraints=links, sample_id=points.ids)
+    seconds = round(time.perf_counter() - started, 3)
+    save(model, args.save or args.into)
+    ids = None if points.ids is None else [str(name) for name in model._sample_id]
+    write_table(args, model.labels_, ids)
+    report = {
+        "n": len(model.labels_), "new": len(model.labels_) - n_old, "k": model.n_clusters_,
+        "moves": [
+            {"id": move.sample, "before": move.before, "after": move.after, "why": move.reason()}
+            for move in model.moves_
+        ],
+        "seconds": seconds, "output": args.output,
+    }  # fmt: skip
+    if args.json:
+        print(json.dumps(report))
+    elif not args.quiet:
+        print(growth(report), file=sys.stderr)
+    if args.explain:
+        print(model.explain(), file=sys.stderr)
+    return 0
+
+
+def growth(report):
+    """Return in words what --into changed."""
+    lines = [
+        "{new} new rows, n = {n}, k = {k}, {seconds:.2f} s".format(**report),
+        f"old rows in another cluster: {len(report['moves'])}",
+    ]
+    lines += [
+        f"  {move['id']}: from {move['before']} to {move['after']}, because {move['why']}"
+        for move in report["moves"][:SHOWN]
+    ]
+    if len(report["moves"]) > SHOWN:
+        lines.append(f"  and {len(report['moves']) - SHOWN} more; --json lists all")
+    return "\n".join(lines)
 
 
 def complete_from(args, project, n):
@@ -92,7 +185,10 @@ def check_rows(args, n):
     rows = f"{name_of(args.data)} has {counted(n, 'row')}"
     if n < 2:
         raise ValueError(f"{rows}; clustering needs at least 2")
-    if args.k is not None and n < args.k:
+    if isinstance(args.k, tuple):
+        if n < args.k[1]:
+            raise ValueError(f"{rows}, too few for {args.k[1]:,} clusters; -k is at most {n:,}")
+    elif args.k is not None and n < args.k:
         raise ValueError(f"{rows}, too few for {args.k:,} clusters; -k is at most {n:,}")
 
 
@@ -105,10 +201,11 @@ def check_feasible(args, links, *, hard):
         return
     from linkwise.constraints.conflicts import explain
 
-    conflict = links.conflict(args.k)
+    most = args.k[1] if isinstance(args.k, tuple) else args.k
+    conflict = links.conflict(most)
     if conflict is None:
         return
-    where = "" if args.k is None else f" in {counted(args.k, 'cluster')}"
+    where = "" if most is None else f" in {counted(most, 'cluster')}"
     remedy = "" if args.strict else f", or choose another --method: {args.method} keeps all links"
     raise InfeasibleConstraints(
         f"{name_of(args.links)}: the links cannot all hold{where}: {explain(conflict)}; "
@@ -125,6 +222,8 @@ def complete(args):
         raise UsageError(
             f"{args.method} needs the number of clusters, -k; link-clustering does not"
         )
+    if isinstance(args.k, tuple) and args.method != "link-clustering":
+        raise UsageError(f"{args.method} needs one number of clusters, -k; got a range")
     for flag, given in (("--effort", args.effort), ("--explain", args.explain)):
         if given and args.method != "link-clustering":
             raise UsageError(f"{flag} is for link-clustering, not for {args.method}")

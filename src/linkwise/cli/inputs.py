@@ -36,6 +36,18 @@ def read_both(args):
     return points, links, project
 
 
+def read_new(args, model):
+    """Return (points, links, project) of new rows; links may name old rows of a model too."""
+    from linkwise.tables import read_links, read_points
+
+    points = read_points(args.data, id_column=args.id_column, columns=args.columns)
+    if args.links is None:
+        return points, None, None
+    if read_project_of(args.links) is not None:
+        raise UsageError(f"{args.links} is a project; with --into, name a table of links")
+    return points, in_file(args.links, read_links, args.links), None
+
+
 def name_of(path):
     """Return what to call a file in a message."""
     return "standard input" if path == "-" else path

@@ -213,6 +213,27 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self.__dict__ = self._working()._fit_links(checked, out)._give(caller).__dict__
         return self
 
+    def extend(
+        self,
+        X: Points,
+        *,
+        constraints: ConstraintsLike = None,
+        sample_id: ArrayLike | None = None,
+    ) -> Self:
+        """Refuse new rows: only `LinkClustering` keeps old clusters while it learns from new rows.
+
+        Raises
+        ------
+        TypeError, always
+        """
+        name = type(self).__name__
+        places = hasattr(self, "predict")
+        instead = f"{name}.predict places them" if places else f"{name} places no new rows"
+        raise TypeError(
+            f"{name} has no way to add rows and keep the old clusters: {instead}, fit clusters all "
+            "rows anew, and LinkClustering.extend does both"
+        )
+
     def _check_clusters(self, n: int) -> None:
         """Refuse a number of clusters that n points cannot have."""
         check_n_clusters(self.n_clusters, n)

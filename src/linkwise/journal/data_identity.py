@@ -67,6 +67,12 @@ def check_data(path: FilePath, theirs: Data, data: Data) -> None:
         )
 
 
+def is_grown(theirs: Data, data: Data) -> bool:
+    """Tell whether data may be those a project is about with more rows; ids name the rows."""
+    same_file = theirs.name == data.name and theirs.named_by == data.named_by == "id"
+    return same_file and data.n_rows > theirs.n_rows
+
+
 def check_rows(path: FilePath, theirs: Data, data: str, n_rows: int, *, ids: bool) -> None:
     """Refuse to apply the answers of a project to rows that may be others.
 

@@ -9,7 +9,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from linkwise.journal.data_identity import Data, check_data
+from linkwise._wording import counted
+from linkwise.exceptions import warn
+from linkwise.journal.data_identity import Data, check_data, is_grown
 from linkwise.journal.events import (
     Body,
     Draft,
@@ -164,7 +166,11 @@ class Journal:
             self._db = open_to_write(self.path)
             self._file = os.stat(self.path)
             project = _load(self._db, self.path)
-            if project.events:
+            if project.events and is_grown(project.data, data) and self._knows(project.events):
+                more = counted(data.n_rows - project.data.n_rows, "row")
+                warn(f"{data.name} has {more} more than when {path} was last open; ids name them")
+                self._save_settings({"data": data._asdict()})
+            elif project.events:
                 check_data(path, project.data, data)
                 self._check_events(project.events)
             elif project.data != data:  # no event yet, so no row is named
@@ -360,6 +366,11 @@ class Journal:
             raise ValueError(
                 f"{self.path}: the log is damaged: event {event.seq}: {error}"
             ) from error
+
+    def _knows(self, events: Iterable[Event]) -> bool:
+        """Tell whether the data have all rows that a log names."""
+        named = (row for event in events for row in rows_of(event.kind, event.body))
+        return self._known is None or self._known.issuperset(named)
 
     def _check_row(self, row: Id) -> None:
         if self._known is not None and row not in self._known:

@@ -8,6 +8,7 @@ from scipy import sparse
 from linkwise import choice, estimators
 from linkwise.blocks.rows import LazyRows
 from linkwise.choice.combination import CoTrained, Member
+from linkwise.choice.extension import Move
 from linkwise.choice.sample_models import SampleModels
 from linkwise.class_models import (
     FeatureSet,
@@ -47,10 +48,12 @@ SPARSE = {
 TUPLES = (
     Pair, Closure, Basis, AnchoredBasis, AnchorPlan, Touched, Links, Joint, Apart, Propagated,
     EdgePosterior, Quadratic, Gaussians, View, GraphPlace, RidgePlace, Smoother, Gaussian, Member,
-    SampleModels, IslandPlace, FeatureSet, CoTrained,
+    SampleModels, IslandPlace, FeatureSet, CoTrained, Move,
 )  # fmt: skip
 ESTIMATORS = tuple(getattr(room, name) for room in (estimators, choice) for name in room.__all__)
 ADDED_PARAMETERS = {"on_unknown": "raise"}  # what files of older versions lack, and its default
+# the same for what a fitted model has learnt
+ADDED_ATTRIBUTES: dict[type, dict] = {choice.LinkClustering: {"runners_up_": [], "moves_": []}}
 ATTRIBUTES = {
     NeighbourAffinity: "X n_neighbors search metric order recall sigma scales median_scale W",
     GaussianAffinity: "X sigma scales W",

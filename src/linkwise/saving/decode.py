@@ -7,6 +7,7 @@ from scipy import sparse
 
 from linkwise.constraints import Constraints
 from linkwise.saving.classes import (
+    ADDED_ATTRIBUTES,
     ADDED_PARAMETERS,
     ATTRIBUTES,
     ESTIMATORS,
@@ -95,6 +96,9 @@ def object_decoder(kind):
         if kind in ESTIMATORS:
             lacking = ADDED_PARAMETERS.keys() & set(kind._get_param_names()) - held.keys()
             held = held | {name: ADDED_PARAMETERS[name] for name in lacking}
+        if "labels_" in held:
+            added = ADDED_ATTRIBUTES.get(kind, {})
+            held = held | {name: added[name] for name in added.keys() - held.keys()}
         check_names(kind, held)
         parts = {name: decode(part, archive) for name, part in held.items()}
         vars(value).update(parts)
