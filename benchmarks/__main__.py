@@ -152,6 +152,13 @@ def extend(args):
     return called(run, args)
 
 
+def sizes(args):
+    """Compare balanced k-means with k-means-constrained."""
+    from benchmarks.features.sizes import run
+
+    return called(run, args)
+
+
 COMMANDS = {
     speed: arguments.add_speed,
     quality: arguments.add_quality,
@@ -165,6 +172,7 @@ COMMANDS = {
     page: arguments.add_page,
     segment: arguments.add_segment,
     extend: arguments.add_extend,
+    sizes: arguments.add_sizes,
     fuzz: arguments.add_fuzz,
 }
 

@@ -153,6 +153,15 @@ def add_extend(add):
     add("--seed", type=whole(0), default=0, metavar="N", help="default 0")
 
 
+def add_sizes(add):
+    """Add the options of the benchmark of sizes."""
+    add("--rows", type=whole(2), default=10_000, metavar="N", help="default 10000")
+    add("--columns", type=whole(1), default=20, metavar="N", help="default 20")
+    add("--clusters", type=whole(1), default=50, metavar="K", help="default 50")
+    add("--starts", type=whole(1), default=1, metavar="N", help="starts of both; default 1")
+    add("--seed", type=whole(0), default=0, metavar="N", help="default 0")
+
+
 def add_fuzz(add):
     """Add the options of the random problems."""
     add("--problems", type=whole(1), default=100, metavar="N", help="a method; default 100")

@@ -160,7 +160,7 @@ def test_the_number_of_clusters_may_be_left_to_the_data(call):
     line = "fit data.csv --id-column id --links links.csv -o a.csv --effort 60 --json --explain"
     _, out, err = call(line)
     assert json.loads(out)["k"] == 3
-    assert "3 clusters; the runner-up is" in err
+    assert "3 clusters; the runners-up" in err
     assert "Again: LinkClustering(n_clusters=3" in err
 
 

@@ -136,6 +136,21 @@ def check_cluster_range(limits: Any, n: int) -> None:
         )
 
 
+def check_sizes(size: Any, balanced: bool, n_clusters: int) -> None:
+    """Refuse limits of sizes that are none."""
+    if size is None:
+        return
+    if balanced:
+        raise ValueError("balanced=True and size are two ways to limit sizes: pass one of them")
+    given = np.asarray(size)
+    whole = given.dtype.kind in "iu" and given.shape in ((2,), (n_clusters, 2))
+    if not whole or given.min() < 0 or np.any(given[..., 0] > given[..., 1]):
+        raise ValueError(
+            f"size={size!r}: expected whole numbers (least, most), least <= most, or a list of "
+            f"{n_clusters} such pairs, one for each cluster"
+        )
+
+
 def extended_ids(old: Any, new: Any, n_new: int) -> Any:
     """Return the ids of old and new rows together, None if the rows have none."""
     if (old is None) != (new is None):

@@ -43,6 +43,7 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 Seed: TypeAlias = RandomState | np.random.Generator
 OnConflict: TypeAlias = Literal["raise", "drop", "keep"]
 OnUnknown: TypeAlias = Literal["raise", "drop"]
+Sizes: TypeAlias = tuple[int, int] | list[tuple[int, int]] | NDArray[np.integer[Any]] | None
 Affinity: TypeAlias = Literal[
     "nearest_neighbors", "anchors", "rbf", "precomputed", "heat", "regularized_laplacian",
     "random_walk",

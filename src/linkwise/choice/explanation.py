@@ -72,6 +72,8 @@ def own_expression(model):
     effort = repr(effort) if isinstance(effort, str) else repr(float(effort))
     seed = repr(seed) if seed is None else str(seed) if np.isscalar(seed) else "random_state"
     unknown = "" if model.on_unknown == "raise" else f"on_unknown={model.on_unknown!r}, "
+    if model.size is not None or model.balanced:
+        unknown = f"size={model.size!r}, balanced={model.balanced!r}, {unknown}"
     return (
         f"LinkClustering(n_clusters={model.n_clusters_}, effort={effort}, "
         f"respect={model.respect!r}, {unknown}random_state={seed})"

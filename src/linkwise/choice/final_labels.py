@@ -13,6 +13,7 @@ from linkwise.constraints.closure import components
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.hard import assign
 from linkwise.partition.k_means import by_appearance
+from linkwise.partition.sizes import sized_assignment
 
 LIKELY = 0.5  # probability of being wrong from which on a constraint need not be kept
 # Probability of being wrong from which on a constraint is worth a look. With one wrong answer in
@@ -48,17 +49,21 @@ def soft_labels_of_all(X, models, combination):
     return soft
 
 
-def labels_that_keep(q, links, rng, *, hard):
+def labels_that_keep(q, links, rng, *, hard, limits=None):
     """Return labels (n,) of high probability q (n, k) that keep the constraints.
 
     If soft constraints contradict each other, the cannot-links give way. If no assignment is found
-    that keeps hard constraints, InfeasibleConstraints is raised.
+    that keeps hard constraints, or that is within limits of the sizes, InfeasibleConstraints is
+    raised.
     """
     must, cannot = links.must_link, links.cannot_link
     if not hard:
         of = components(len(q), must)
         cannot = cannot[of[cannot[:, 0]] != of[cannot[:, 1]]]
-    labels = assign(-np.log(np.maximum(q, LEAST_COST)), must, cannot, rng)
+    cost = -np.log(np.maximum(q, LEAST_COST))
+    if limits is not None:
+        return sized_assignment(cost, must, cannot, limits).labels
+    labels = assign(cost, must, cannot, rng)
     if labels is not None:
         return labels
     if hard:
@@ -69,7 +74,7 @@ def labels_that_keep(q, links, rng, *, hard):
     return np.argmax(q, axis=1)
 
 
-def settle(soft, links, error, rng, *, hard, keep_empty):
+def settle(soft, links, error, rng, *, hard, keep_empty, limits=None):
     """Return the FinalLabels.
 
     Parameters
@@ -80,12 +85,15 @@ def settle(soft, links, error, rng, *, hard, keep_empty):
     rng : numpy Generator
     hard : bool, whether all constraints are kept, or those that are more likely right than wrong
     keep_empty : bool, whether clusters without points keep their columns
+    limits : Limits of the sizes of the clusters, or None
     """
     xp, tools = namespace(soft), door(soft)
     found = propagate(xp.log(xp.clip(soft, LEAST, None)), links, error)
     wrong = probability_wrong(found.same, links.sign, error_of(links.weight, error))
     kept = links if hard else links.select(wrong < LIKELY)
-    labels, clusters = by_appearance(labels_that_keep(to_host(found.q), kept, rng, hard=hard))
+    labels, clusters = by_appearance(
+        labels_that_keep(to_host(found.q), kept, rng, hard=hard, limits=limits)
+    )
     if keep_empty:
         clusters = np.r_[clusters, np.setdiff1d(np.arange(soft.shape[1]), clusters)]
     q = found.q[:, tools.asarray(clusters, soft)]

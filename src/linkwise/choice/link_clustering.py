@@ -15,6 +15,7 @@ from linkwise._check import (
     check_cluster_range,
     check_constraints,
     check_n_clusters,
+    check_sizes,
     extended_ids,
 )
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
@@ -47,6 +48,7 @@ from linkwise.constraints import Constraints, Pair, as_constraints
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits, whole
 from linkwise.exceptions import ConvergenceWarning, warn
+from linkwise.partition.sizes import limits_of
 
 
 class Attempt(NamedTuple):
@@ -90,6 +92,11 @@ class LinkClustering(InductiveClusterer):
     respect : {"soft", "hard"}
         "soft" keeps a constraint unless the rest of the evidence says that it is wrong. "hard"
         keeps all, or raises InfeasibleConstraints with a conflict.
+    size : (least, most) or None
+        Limits of the sizes of the clusters, which hold exactly. Sizes that cannot hold raise
+        InfeasibleConstraints.
+    balanced : bool
+        Whether all clusters have the same size, up to one.
     on_unknown : {"raise", "drop"}
         What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
         leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
@@ -146,6 +153,8 @@ class LinkClustering(InductiveClusterer):
         "n_clusters": [AT_LEAST_ONE, tuple, list, None],
         "effort": [StrOptions(set(EFFORTS)), Interval(Real, 0, None, closed="neither")],
         "respect": [StrOptions({"soft", "hard"})],
+        "size": [tuple, list, None],
+        "balanced": ["boolean"],
         "on_unknown": [StrOptions({"raise", "drop"})],
         "random_state": ["random_state"],
     }
@@ -166,12 +175,16 @@ class LinkClustering(InductiveClusterer):
         *,
         effort: float | Literal["fast", "balanced", "thorough"] = "balanced",
         respect: Literal["soft", "hard"] = "soft",
+        size: tuple[int, int] | None = None,
+        balanced: bool = False,
         on_unknown: OnUnknown = "raise",
         random_state: RandomState = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.effort = effort
         self.respect = respect
+        self.size = size
+        self.balanced = balanced
         self.on_unknown = on_unknown
         self.random_state = random_state
 
@@ -180,6 +193,7 @@ class LinkClustering(InductiveClusterer):
             check_cluster_range(self.n_clusters, n)
         elif self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
+        check_sizes(self.size, self.balanced, 1)
 
     def _check_links(
         self, constraints: ConstraintsLike, n: int, sample_id: Any
@@ -224,6 +238,7 @@ class LinkClustering(InductiveClusterer):
             final = settle(
                 soft, links, max(found.wrong, SCORED_ERROR), rng,
                 hard=self.respect == "hard", keep_empty=not self._open(),
+                limits=limits_of(self.size, self.balanced, X.shape[0], count.best),
             )  # fmt: skip
         self._unconstrained, self._soft = plain, soft
         self._store(plain.models, count, found, final)
@@ -270,6 +285,11 @@ class LinkClustering(InductiveClusterer):
         True
         """
         check_is_fitted(self)
+        if self.size is not None or self.balanced:
+            raise TypeError(
+                "extend keeps the clusters of old rows, so that limits of sizes may not hold: "
+                "leave size and balanced out, or fit all rows"
+            )
         caller = self._asked(X, "extend")
         model = self._working()
         points = model._check_X(take(X), reset=False)

@@ -45,6 +45,15 @@ def number_of_clusters(text: str) -> int | tuple[int, int]:
     return found
 
 
+def sizes(text: str) -> tuple[int, int]:
+    """Read the limits of sizes, as in 50-200."""
+    least, _, most = text.partition("-")
+    found = whole(0)(least), whole(1)(most or least)
+    if found[0] > found[1]:
+        raise argparse.ArgumentTypeError(f"expected limits such as 50-200, got {text!r}")
+    return found
+
+
 def positive(text: str) -> float:
     """Read a finite number above 0."""
     try:
@@ -128,6 +137,13 @@ def parser() -> Parser:
         help="number of clusters, or for link-clustering a range such as 2-12; default: that of "
         "the project, or link-clustering finds one",
     )
+    add(
+        "--size",
+        type=sizes,
+        metavar="A-B",
+        help="sizes of the clusters, such as 50-200; for link-clustering and cop-kmeans",
+    )
+    add("--balanced", action="store_true", help="all clusters of the same size, up to one row")
     add(
         "--into",
         metavar="MODEL",

@@ -22,7 +22,7 @@ from linkwise.exceptions import InfeasibleConstraints
 SUFFIX = ".lwmodel"
 NOT_INTO = (  # options of a fit that a saved model has
     "-k", "--method", "--effort", "--affinity", "--anchors", "--max-memory", "--max-time",
-    "--standardize", "--seed", "--strict",
+    "--standardize", "--seed", "--strict", "--size", "--balanced",
 )  # fmt: skip
 SHOWN = 5  # violations in a summary; --json lists all
 
@@ -243,8 +243,14 @@ def make_model(args):
         "random_state": args.seed,
         "respect": "hard" if args.strict else "soft",
         "effort": args.effort,
+        "size": args.size,
+        "balanced": args.balanced,
     }
     known = method._get_param_names()
+    if "size" not in known and (args.size or args.balanced):
+        raise UsageError(
+            f"--size and --balanced are for link-clustering and cop-kmeans, not {args.method}"
+        )
     options = {name: value for name, value in options.items() if name in known}
     affinity = args.affinity or ("anchors" if args.anchors else None)
     if affinity is None:

@@ -6,7 +6,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from linkwise._typing import Array, Floats, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise._check import check_sizes
+from linkwise._typing import (
+    Array,
+    Floats,
+    Integers,
+    Matrix,
+    OnConflict,
+    OnUnknown,
+    RandomState,
+    Sizes,
+)
 from linkwise.constraints import Constraints
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, InductiveClusterer, Traits
 from linkwise.exceptions import ConvergenceWarning, warn
@@ -18,9 +28,10 @@ from linkwise.partition.distortion import (
     metric_costs,
     variances,
 )
-from linkwise.partition.hard import cop_kmeans
+from linkwise.partition.hard import cop_kmeans, sized_kmeans
 from linkwise.partition.k_means import by_appearance, canonical_order, nearest_centre
 from linkwise.partition.penalised import penalised_kmeans
+from linkwise.partition.sizes import limits_of
 
 
 def row_order(X: Matrix) -> Array:
@@ -76,6 +87,8 @@ class _Centroids(InductiveClusterer):
         X, middle = centred(X[order]) if self._centred() else (X[order], 0)
         found, centres = self._cluster(X, links.resolve(order).merged(), rng)
         labels, names = by_appearance(found[place])
+        if self._named_clusters():
+            labels, names = found[place], np.arange(self.n_clusters)
         self.cluster_centers_ = centres[names] + middle
         if len(names) < self.n_clusters:
             warn(
@@ -85,6 +98,10 @@ class _Centroids(InductiveClusterer):
             )
         self._names = names
         return labels
+
+    def _named_clusters(self) -> bool:
+        """Tell whether the parameters speak of single clusters, by number."""
+        return False
 
     def _cluster(
         self, X: Matrix, links: Constraints, rng: np.random.Generator
@@ -117,6 +134,11 @@ class COPKMeans(_Centroids):
         groups farthest apart, the others are drawn as in k-means++.
     max_iter : int
         Maximum number of passes for each start.
+    size : (least, most), a list of n_clusters such pairs, or None
+        Limits of the sizes of the clusters, which hold exactly; a list has those of cluster 0, 1,
+        and so on. Sizes that cannot hold raise InfeasibleConstraints.
+    balanced : bool
+        Whether all clusters have the same size, up to one.
     on_conflict : {"raise", "drop"}
         What to do when must-links and cannot-links contradict each other: raise
         InfeasibleConstraints, or drop the cannot-links concerned with a warning. Constraints
@@ -152,6 +174,8 @@ class COPKMeans(_Centroids):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Centroids._parameter_constraints,
         "on_conflict": [StrOptions({"raise", "drop"})],
+        "size": [tuple, list, np.ndarray, None],
+        "balanced": ["boolean"],
     }
     traits = Traits(hard=True, weights=False)
 
@@ -161,6 +185,8 @@ class COPKMeans(_Centroids):
         *,
         n_init: int = 10,
         max_iter: int = 300,
+        size: Sizes = None,
+        balanced: bool = False,
         on_conflict: Literal["raise", "drop"] = "raise",
         on_unknown: OnUnknown = "raise",
         random_state: RandomState = None,
@@ -168,13 +194,29 @@ class COPKMeans(_Centroids):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
+        self.size = size
+        self.balanced = balanced
         self.on_conflict = on_conflict
         self.on_unknown = on_unknown
         self.random_state = random_state
 
+    def _check_clusters(self, n: int) -> None:
+        super()._check_clusters(n)
+        check_sizes(self.size, self.balanced, self.n_clusters)
+
+    def _named_clusters(self) -> bool:
+        return self.size is not None and np.ndim(self.size) == 2
+
     def _cluster(
         self, X: Matrix, links: Constraints, rng: np.random.Generator
     ) -> tuple[Array, Array]:
+        limits = limits_of(self.size, self.balanced, X.shape[0], self.n_clusters)
+        if limits is not None:
+            labels, centres, self.inertia_, self.n_iter_ = sized_kmeans(
+                X, self.n_clusters, links.must_link, links.cannot_link, limits,
+                n_init=self.n_init, max_iter=self.max_iter, rng=rng,
+            )  # fmt: skip
+            return labels, centres
         labels, centres, self.inertia_, self.n_iter_ = cop_kmeans(
             X, self.n_clusters, links.must_link, links.cannot_link,
             n_init=self.n_init, max_iter=self.max_iter, rng=rng,

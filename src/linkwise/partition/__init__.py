@@ -3,6 +3,7 @@
 k_means            k-means by blocks of rows
 kernel_k_means     kernel k-means with rewards and penalties (SS-Kernel-KMeans)
 hard               k-means that keeps every constraint (COP-KMeans)
+sizes              clusters whose sizes are within limits
 penalised          k-means where broken constraints cost (PCK-, HMRF- and MPCK-KMeans)
 distortion         the distances and prices of these
 gaussian_mixture   Gaussian mixture with constraints

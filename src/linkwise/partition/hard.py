@@ -32,6 +32,7 @@ from linkwise.constraints.closure import component_pairs, components
 from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints, warn
 from linkwise.partition.colouring import colour
 from linkwise.partition.groups import cheapest, choose_seeds, dense, must_groups, one_hot
+from linkwise.partition.sizes import sized_assignment
 
 PASSES = 20  # of `assign`: bounds its time; passes end earlier if none lowers the cost
 
@@ -182,6 +183,36 @@ def cop_kmeans(X, k, must, cannot, *, n_init=10, max_iter=300, rng):
         warn(f"{max_iter=} passes did not settle; raise max_iter", ConvergenceWarning)
     J = row_norms(X, squared=True).sum(dtype=np.float64) + cost
     return CentroidPartition(labels[groups.of], centres, max(float(J), 0.0), n_iter)
+
+
+def sized_kmeans(X, k, must, cannot, limits, *, n_init=10, max_iter=300, rng):
+    """Return the partition of least J among several starts, with sizes within limits.
+
+    Each pass assigns all points anew, at the least cost (sizes.py), so J never rises without
+    constraints; with constraints the best pass is kept.
+
+    Parameters
+    ----------
+    X, k, must, cannot, n_init, max_iter, rng : as in `cop_kmeans`
+    limits : Limits
+    """
+    groups, singles = must_groups(X, must), must_groups(X, must[:0])
+    total = row_norms(X, squared=True).sum(dtype=np.float64)
+    runs: list[CentroidPartition] = []
+    for start in range(n_init):
+        seeds = choose_seeds(groups, k, rng, greedy=start == 0)
+        centres, best, prices = dense(groups.means()[seeds]), np.inf, None
+        for n_iter in range(1, max_iter + 1):
+            cost = costs_of(singles, centres)
+            found = sized_assignment(cost, must, cannot, limits, prices)
+            centres, prices = centres_of(singles, found.labels, k), found.prices
+            centres = np.where(np.isnan(centres), dense(groups.means()[seeds]), centres)
+            J = total + costs_of(singles, centres)[np.arange(len(cost)), found.labels].sum()
+            if not best - J > 1e-9 * total:
+                break
+            best, kept = J, CentroidPartition(found.labels, centres, max(float(J), 0.0), n_iter)
+        runs.append(kept)
+    return min(runs, key=lambda run: run.inertia)
 
 
 def assign(cost, must, cannot, rng):

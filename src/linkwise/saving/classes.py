@@ -51,7 +51,8 @@ TUPLES = (
     SampleModels, IslandPlace, FeatureSet, CoTrained, Move,
 )  # fmt: skip
 ESTIMATORS = tuple(getattr(room, name) for room in (estimators, choice) for name in room.__all__)
-ADDED_PARAMETERS = {"on_unknown": "raise"}  # what files of older versions lack, and its default
+# what files of older versions lack, and its default
+ADDED_PARAMETERS: dict = {"on_unknown": "raise", "size": None, "balanced": False}
 # the same for what a fitted model has learnt
 ADDED_ATTRIBUTES: dict[type, dict] = {choice.LinkClustering: {"runners_up_": [], "moves_": []}}
 ATTRIBUTES = {
