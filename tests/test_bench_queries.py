@@ -12,8 +12,19 @@ from sklearn.datasets import make_blobs
 from benchmarks.__main__ import main
 from benchmarks.queries import cell as queries_cell
 from benchmarks.queries import run as queries
-from benchmarks.queries.cell import KEY, OWN, Trial, budget_of, cell, checkpoints, reached
-from benchmarks.queries.report import blocks, needed, ratios
+from benchmarks.queries.cell import (
+    ANSWERS,
+    CHECKED,
+    KEY,
+    OWN,
+    Trial,
+    budget_of,
+    cell,
+    checkpoints,
+    checks,
+    reached,
+)
+from benchmarks.queries.report import blocks, changes, needed, ratios, reliability
 from benchmarks.queries.run import CELLS, Options
 from benchmarks.runs import cells
 from linkwise.query import STRATEGIES, PreparedData
@@ -77,11 +88,23 @@ def test_every_strategy_is_asked_of_the_same_oracle_and_never_too_much():
         assert told == [pair.sign > 0 for pair in trial.known.links]
 
 
+def test_the_default_is_checked_after_few_and_many_answers(monkeypatch):
+    monkeypatch.setattr("linkwise.query.prepared_data.effort_for", lambda n: "fast")
+    X, y = points(30, 2)
+    found = checks(Trial(PreparedData(X, seed=0), y, "default", unsure=0.25, seed=0), 15)
+    assert [one[0] for one in found] == [0, 1, 5, 10, 15]
+    assert all(0 <= wrong <= 1 and 0 <= expected <= 1 for *_, wrong, expected in found)
+    results = {"records": [{"set": "s", "draw": 0, "answers": "all right", "checks": found}]}
+    (_, table) = changes(results, "all right")
+    assert [row[0] for row in table.rows] == [str(count) for count in CHECKED[:4]]
+    assert sum(int(row[1]) for row in reliability(results)[2].rows) == 5
+
+
 @pytest.mark.slow
 def test_the_report_has_every_cell_and_says_what_was_left_out(results):
     found, _, out = results
     assert {r["method"] for r in found["records"]} == {*FEW, OWN}
-    assert {r["wrong"] for r in found["records"]} == {0.0, 0.1}
+    assert {r["answers"] for r in found["records"]} == set(ANSWERS)
     assert not any("failed" in r for r in found["records"])
     assert "more than 2,000 rows" in found["left_out"]["large"]
     text = (out / "queries.md").read_text()
@@ -98,11 +121,11 @@ def test_the_report_has_every_cell_and_says_what_was_left_out(results):
 @pytest.mark.slow
 def test_random_pairs_reach_their_own_goal(results):
     found = results[0]
-    for wrong in (0.0, 0.1):
-        (record,) = [r for r in found["records"] if (r["method"], r["wrong"]) == ("random", wrong)]
+    for said in ANSWERS:
+        (record,) = [r for r in found["records"] if (r["method"], r["answers"]) == ("random", said)]
         assert record["to 90%"] is not None
         assert record["curve"][-1][1] >= 0.9 * record["reference"]
-    table = needed(found, 0.0, 0.9)
+    table = needed(found, "all right", 0.9)
     assert ratios(table, "random") in ({}, {"small": 1.0})
 
 
@@ -128,15 +151,19 @@ def test_a_second_run_does_what_is_missing_alone(results, monkeypatch):
 @pytest.mark.slow
 def test_processes_give_the_same_figures(results, folder, tmp_path):
     found, _, _ = results
-    (random,) = [r for r in found["records"] if (r["method"], r["wrong"]) == ("random", 0.0)]
+    (random,) = [
+        r for r in found["records"] if (r["method"], r["answers"]) == ("random", "all right")
+    ]
     options = Options(data=str(folder), strategies=("random",), sets=("small",), draws=1, jobs=2)
     other = queries.run(options, tmp_path / "other")
-    (same,) = [r for r in other["records"] if r["wrong"] == 0.0]
+    (same,) = [r for r in other["records"] if r["answers"] == "all right"]
     assert same["curve"][:5] == random["curve"][:5]  # a process has the whole budget
 
 
 def test_a_run_that_fails_is_an_outcome(tmp_path):
-    job = dict(zip(KEY, ("none", 0, 0.0, "random"), strict=True)) | {"folder": str(tmp_path)}
+    job = dict(zip(KEY, ("none", 0, "all right", "random"), strict=True)) | {
+        "folder": str(tmp_path)
+    }
     (record,) = cell(job)
     assert "FileNotFoundError" in record["failed"]
     results = {"records": [record], "left_out": {}, "sets": [], "command": "c"}

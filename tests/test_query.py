@@ -23,6 +23,7 @@ from linkwise.query import (
     run,
 )
 from linkwise.query.cobras import Cobras, split
+from linkwise.query.doubt import expected_error
 from linkwise.query.examples import examples
 from linkwise.query.gaussian_field import Field, label_changes, seen_too, variance_reduction
 from linkwise.query.known import separate_sets
@@ -554,6 +555,26 @@ def test_examples_are_members_and_the_typical_ones_lie_further_inside(prepared):
         away = np.linalg.norm(X[:, None] - means, axis=2)
         gap = np.delete(away, label, axis=1).min(axis=1) - away[:, label]
         assert gap[typical].min() > gap[borderline].max()
+
+
+@given(st.floats(0, 1), st.floats(0.01, 0.99), st.integers(0, 500), st.integers(2, 20))
+def test_doubt_falls_with_answers_and_grows_with_contradictions(d, u, m, k):
+    found = expected_error(d, u, m, k)
+    assert 0 < found < 1
+    assert expected_error(d, u, m + 10, k) < found
+    assert expected_error(d, min(u + 0.005, 0.995), m, k) > found
+    assert expected_error(min(d + 0.1, 1), u, m, k) >= found
+    assert expected_error(d, u, m, 1) == 0
+
+
+def test_answers_that_contradict_the_partition_raise_the_doubt(prepared):
+    data, y = prepared
+    sure, unsure = (Session(data.X, n_clusters=3) for _ in range(2))
+    for a in range(0, 40, 2):
+        same = bool(y[a] == y[a + 1])
+        sure.tell(a, a + 1, same)
+        unsure.tell(a, a + 1, same if a % 4 else not same)
+    assert unsure.progress().expected > 1.5 * sure.progress().expected
 
 
 def test_a_cluster_of_one_row_has_one_typical_row():

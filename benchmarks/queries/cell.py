@@ -1,9 +1,11 @@
 """One run of a strategy on a set: how agreement grows with the answers.
 
-The classes answer the questions, a share of the answers is wrong, and at each checkpoint the
-labels are compared with the classes. Between two checkpoints questions come in one batch, one tenth
-of the answers so far, at least one; COBRAS asks one at a time. All strategies are judged by the
-labels of the same model, COBRAS by its own partition as well.
+The classes answer the questions: all answers are right, or one in ten is wrong, or one in four is
+"don't know". At each checkpoint the labels are compared with the classes. For the default strategy,
+agreement, the share of wrong labels and the expected share are also kept after CHECKED answers,
+whatever the goal. Between two checkpoints questions come in one batch, one tenth of the answers so
+far, at least one; COBRAS asks one at a time. All strategies are judged by the labels of the same
+model, COBRAS by its own partition as well.
 
 The random numbers of a draw depend only on the name of the set and the number of the draw.
 """
@@ -15,7 +17,7 @@ import numpy as np
 
 from benchmarks.runs.cells import DIGITS, failures, in_short
 from benchmarks.runs.points import stored
-from linkwise.evaluate import adjusted_rand_index
+from linkwise.evaluate import adjusted_rand_index, clustering_error
 from linkwise.query import (
     STRATEGIES,
     Context,
@@ -23,13 +25,20 @@ from linkwise.query import (
     PreparedData,
     cobras_labels,
     label_oracle,
+    share_in_doubt,
 )
 
-KEY = ("set", "draw", "wrong", "method")  # of a cell
+KEY = ("set", "draw", "answers", "method")  # of a cell
 PER_POINT, MOST = 2, 1000  # answers in all
 GOALS = (0.9, 0.95)  # shares of the agreement with all answers
 STEP = 10  # a batch is the answers so far divided by this
 OWN = "cobras, own partition"
+CHECKED = (1, 5, 10, 20, 60, 120, 300)  # answers after which labels must not be worse than before
+ANSWERS = {  # who answers: (share of wrong answers, share of "don't know")
+    "all right": (0.0, 0.0),
+    "one in ten wrong": (0.1, 0.0),
+    "one in four unsure": (0.0, 0.25),
+}
 
 
 def budget_of(n):
@@ -65,10 +74,10 @@ def reached(curve, goal):
 class Trial:
     """One strategy on one draw of a set."""
 
-    def __init__(self, data, y, strategy, *, wrong, seed):
+    def __init__(self, data, y, strategy, *, seed, wrong=0.0, unsure=0.0):
         self.data, self.y, self.k = data, y, int(y.max()) + 1
         self.strategy, self.seed = strategy, seed
-        self.oracle = label_oracle(y, error=wrong, random_state=seed)
+        self.oracle = label_oracle(y, error=wrong, unsure=unsure, random_state=seed)
         self.known, self.memo = Known(), {}
         self.renew()
 
@@ -92,6 +101,13 @@ class Trial:
     def agreement(self):
         return adjusted_rand_index(self.y, self.context.clustering.labels)
 
+    def check(self):
+        """Return the answers, agreement, share of wrong labels, and the expected share."""
+        labels = self.context.clustering.labels
+        error = clustering_error(self.y, labels)
+        figures = self.agreement(), error, share_in_doubt(self.context)
+        return [self.known.n_answers, *(round(float(value), DIGITS) for value in figures)]
+
     def own_agreement(self):
         return adjusted_rand_index(self.y, cobras_labels(self.context))
 
@@ -103,7 +119,19 @@ def judged(strategy):
 
 def keys(job):
     """Return the keys of the cells of a job."""
-    return [(job["set"], job["draw"], job["wrong"], name) for name in judged(job["method"])]
+    return [(job["set"], job["draw"], job["answers"], name) for name in judged(job["method"])]
+
+
+def checks(trial, budget):
+    """Return what the default strategy has come to without answers and after CHECKED ones."""
+    found = [trial.check()]
+    for goal in CHECKED:
+        step = [count for count in checkpoints(budget) if found[-1][0] < count < goal]
+        more = [trial.answer(count) for count in (*step, min(goal, budget))][-1]
+        found.append(trial.check())
+        if not more or goal >= budget:
+            break
+    return found
 
 
 def curves(trial, budget, goal):
@@ -128,7 +156,8 @@ def run(job):
     budget, data = budget_of(len(y)), PreparedData(X, seed=seed, n_clusters=int(y.max()) + 1)
 
     def trial(strategy):
-        return Trial(data, y, strategy, wrong=job["wrong"], seed=seed)
+        wrong, unsure = ANSWERS[job["answers"]]
+        return Trial(data, y, strategy, wrong=wrong, unsure=unsure, seed=seed)
 
     every = trial("random")
     for count in checkpoints(budget):  # the batches of random pairs when they are judged
@@ -141,6 +170,8 @@ def run(job):
         record["reference"] = round(reference, DIGITS)
         for goal in GOALS:
             record[f"to {goal:.0%}"] = reached(curve, goal * reference)
+        if name == "default":
+            record["checks"] = checks(trial(name), budget)
         record["curve"] = [[count, round(float(value), DIGITS)] for count, value in curve]
         records.append(record)
     return records
@@ -151,7 +182,7 @@ def cell(job):
 
     Parameters
     ----------
-    job : dict with "set", "draw", "wrong", "method" (a strategy) and "folder" (of stored sets)
+    job : dict with "set", "draw", "answers", "method" (a strategy) and "folder" (of stored sets)
     """
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

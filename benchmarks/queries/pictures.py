@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.queries.cell import GOALS, OWN
-from benchmarks.queries.report import CURVES, DEFAULT, RANDOM, methods, shares_wrong
+from benchmarks.queries.report import CURVES, DEFAULT, RANDOM, kinds_of_answers, methods
 from benchmarks.reports.figures import as_svg, bare, drawn
 from linkwise.plot import PALETTE
 
@@ -14,14 +14,14 @@ OTHERS = tuple(PALETTE[i] for i in (6, 3, 10, 4, 8, 7, 2, 15))  # that can be re
 GRID = np.concatenate((np.linspace(0, 0.1, 21), np.linspace(0.12, 0.5, 20)))  # answers / budget
 
 
-def mean_curves(results, wrong):
+def mean_curves(results, said):
     """Return {method: agreement as a share of that with all answers, at GRID}, means over sets.
 
     A run ends when it has reached its goal twice; it is taken to stay there.
     """
     found: dict = {}
     for record in results["records"]:
-        if record["wrong"] != wrong or "failed" in record or record["reference"] <= 0:
+        if record["answers"] != said or "failed" in record or record["reference"] <= 0:
             continue
         answers, agreement = np.array(record["curve"]).T
         at = np.minimum(np.interp(GRID * record["budget"], answers, agreement), 1)
@@ -39,18 +39,18 @@ def best_first(curves):
 
 
 def curve_picture(results, plt):
-    """Return the picture of agreement against answers, one panel for each share of wrong ones."""
-    wrongs = shares_wrong(results)
+    """Return the picture of agreement against answers, one panel for each kind of answers."""
+    kinds = kinds_of_answers(results)
     figure, panels = plt.subplots(
-        1, len(wrongs), figsize=(8 + 5 * len(wrongs), 7), sharey=True, squeeze=False
+        1, len(kinds), figsize=(8 + 5 * len(kinds), 7), sharey=True, squeeze=False
     )
     figure.subplots_adjust(left=0.06, right=0.76, top=0.9, bottom=0.12, wspace=0.12)
     names = methods(results)
     colours = dict(zip([n for n in names if n not in COLOURS], OTHERS, strict=False)) | COLOURS
-    all_curves = [mean_curves(results, wrong) for wrong in wrongs]
+    all_curves = [mean_curves(results, said) for said in kinds]
     lowest = min(c.min() for curves in all_curves for n, c in curves.items() if n != OWN)
     panels[0][0].set_ylim(max(lowest - 0.1, 0), 1.01)  # COBRAS alone begins at nothing
-    for axes, wrong, curves in zip(panels[0], wrongs, all_curves, strict=True):
+    for axes, said, curves in zip(panels[0], kinds, all_curves, strict=True):
         for name in best_first(curves):
             lead = name in (DEFAULT, RANDOM)
             axes.plot(GRID, curves[name], color=colours[name], lw=3.2 if lead else 1.8,
@@ -59,7 +59,7 @@ def curve_picture(results, plt):
         axes.set_xlim(0, GRID[-1])
         axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
         axes.yaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
-        axes.set_title(f"{wrong:.0%} wrong answers", loc="left", pad=14)
+        axes.set_title(f"answers: {said}", loc="left", pad=14)
         axes.set_xlabel("answers, of all")
         bare(axes)
     panels[0][0].set_ylabel("agreement, of that with all answers; at most 100 %")

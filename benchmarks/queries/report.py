@@ -1,8 +1,9 @@
 """The report of the benchmark of questions: tables of the answers that each strategy needs."""
 
+from itertools import pairwise
 from statistics import mean
 
-from benchmarks.queries.cell import GOALS, MOST, OWN, PER_POINT, STEP
+from benchmarks.queries.cell import ANSWERS, CHECKED, GOALS, MOST, OWN, PER_POINT, STEP
 from benchmarks.reports.document import (
     NO_PICTURES,
     Heading,
@@ -19,14 +20,19 @@ from benchmarks.runs import machine
 CURVES = "queries-curves.svg"
 DEFAULT, RANDOM, COBRAS = "default", "random", "cobras"
 RULES = (
-    "All answers are the answers to {per} n random pairs of n points, {most:,} at most, with the "
-    "same share of wrong ones. Agreement is the adjusted Rand index with the classes over all "
+    "All answers are the answers to {per} n random pairs of n points, {most:,} at most, answered "
+    "in the same way. Agreement is the adjusted Rand index with the classes over all "
     "points. A strategy needs as many answers as it takes until agreement is 90 % or 95 % of that "
     "with all answers, at two checkpoints in a row; if it never gets there, all answers count. "
     "Checkpoints grow by one {step}th, and the questions between two of them come in one batch "
     "(COBRAS: one by one). What closure implies is never asked. Every strategy is judged by the "
     "labels of the same model, which is told the number of classes; COBRAS by its own partition as "
     "well. Draws: {draws}. Means are over draws, then sets."
+)
+BINS = (0, 0.05, 0.1, 0.2, 0.3, 0.4, 1.01)  # of the expected share of wrong labels
+DOUBT = (
+    "The share of labels that a session expects to be wrong, and the share that is wrong, after "
+    "0, 1, 5, 10, 20, 60, 120 and 300 answers; over all sets, draws and kinds of answers."
 )
 RATIO = (
     "Ratio: answers as a share of those that random pairs need on the same set, both means over "
@@ -45,15 +51,17 @@ def methods(results):
     return sorted(names, key=lambda name: (rank.get(name, 0), name))
 
 
-def shares_wrong(results):
-    return sorted({record["wrong"] for record in results["records"]})
+def kinds_of_answers(results):
+    """Return the kinds of answers that have run, in the order of ANSWERS."""
+    there = {record["answers"] for record in results["records"]}
+    return [said for said in ANSWERS if said in there]
 
 
-def needed(results, wrong, goal):
+def needed(results, said, goal):
     """Return {method: {set: [answers of each draw]}}; all answers where the goal is not reached."""
     found: dict = {}
     for record in results["records"]:
-        if record["wrong"] == wrong and "failed" not in record:
+        if record["answers"] == said and "failed" not in record:
             answers = record[column(goal)]
             answers = record["budget"] if answers is None else answers
             of_set = found.setdefault(record["method"], {}).setdefault(record["set"], {})
@@ -72,21 +80,21 @@ def ratios(found, method):
     return out
 
 
-def missed(results, method, wrong, goal):
+def missed(results, method, said, goal):
     """Return how often the goal was not reached, as text."""
     cells = [
         r for r in results["records"]
-        if r["method"] == method and r["wrong"] == wrong and "failed" not in r
+        if r["method"] == method and r["answers"] == said and "failed" not in r
     ]  # fmt: skip
     return f"{sum(r[column(goal)] is None for r in cells)} of {len(cells)}"
 
 
-def main_table(results, wrong):
+def main_table(results, said):
     """Return the table of means over sets."""
     head = [""]
     for goal in GOALS:
         head += [f"answers to {goal:.0%}", "ratio", "not reached"]
-    tables = {goal: needed(results, wrong, goal) for goal in GOALS}
+    tables = {goal: needed(results, said, goal) for goal in GOALS}
     rows = []
     for method in methods(results):
         row = [method]
@@ -96,22 +104,22 @@ def main_table(results, wrong):
             means = [mean(draws.values()) for draws in found[method].values()]
             ratio = ratios(found, method)
             row += [f"{mean(means):.0f}", f"{mean(ratio.values()):.2f}" if ratio else ""]
-            row.append(missed(results, method, wrong, goal))
+            row.append(missed(results, method, said, goal))
         else:
             rows.append(row)
     return Table(head, rows)
 
 
-def set_table(results, wrong, goal):
+def set_table(results, said, goal):
     """Return the table of answers needed on every set."""
-    found = needed(results, wrong, goal)
+    found = needed(results, said, goal)
     names = [name for name in methods(results) if name in found]
     rows = []
     for data in results["sets"]:
         reference = [
             r["reference"]
             for r in results["records"]
-            if r["set"] == data["name"] and r["wrong"] == wrong and "reference" in r
+            if r["set"] == data["name"] and r["answers"] == said and "reference" in r
         ]
         if not reference:
             continue
@@ -123,13 +131,55 @@ def set_table(results, wrong, goal):
     return Table(["", "n", "k", "agreement", *names], rows)
 
 
+def checks(results, said=None):
+    """Return {(set, draw, answers): checks of the default strategy}, of one kind of answers."""
+    return {
+        (r["set"], r["draw"], r["answers"]): r["checks"]
+        for r in results["records"]
+        if "checks" in r and said in (None, r["answers"])
+    }
+
+
+def changes(results, said):
+    """Return the change of agreement against that without answers, after CHECKED answers."""
+    by_set: dict = {}
+    for (name, *_), found in checks(results, said).items():
+        for goal, (_, agreement, *_) in zip(CHECKED, found[1:], strict=False):
+            by_set.setdefault(goal, {}).setdefault(name, []).append(agreement - found[0][1])
+    if not by_set:
+        return []
+    rows = []
+    for goal, sets in by_set.items():
+        means = {name: mean(draws) for name, draws in sets.items()}
+        worst = min(means, key=lambda name: means[name])
+        least = f"{means[worst]:+.3f} ({worst})"
+        rows.append([str(goal), f"{mean(means.values()):+.3f}", least, str(len(means))])
+    head = ["answers", "mean change of agreement", "least, of a set", "sets"]
+    return [Words("The default strategy against the partition without answers."), Table(head, rows)]
+
+
+def reliability(results):
+    """Return the reliability curve of the expected share of wrong labels."""
+    pairs = [(one[3], one[2]) for found in checks(results).values() for one in found]
+    rows = []
+    for low, high in pairwise(BINS):
+        within = [pair for pair in pairs if low <= pair[0] < high]
+        if within:
+            expected, wrong = (mean(column) for column in zip(*within, strict=True))
+            rows.append([f"{low:.0%} to {min(high, 1):.0%}", str(len(within)),
+                         share(expected), share(wrong), f"{wrong - expected:+.3f}"])  # fmt: skip
+    if not rows:
+        return []
+    head = ["expected", "checks", "expected, mean", "wrong labels, mean", "difference"]
+    return [Heading("Share in doubt"), Words(DOUBT), Table(head, rows)]
+
+
 def headline(results):
     """Return the main figures: the answers that the default strategy needs."""
     rows = []
-    for wrong in shares_wrong(results):
-        found = needed(results, wrong, GOALS[0])
+    for words in kinds_of_answers(results):
+        found = needed(results, words, GOALS[0])
         ratio = ratios(found, DEFAULT)
-        words = f"{wrong:.0%} wrong answers"
         if ratio:
             value = f"{mean(ratio.values()):.2f}"
             rows.append([f"{words}: answers of random pairs that {DEFAULT} needs", value])
@@ -157,10 +207,10 @@ def how(results):
 def failure_table(results):
     """Return the table of runs that failed."""
     rows = [
-        [r["method"], r["set"], str(r["draw"]), f"{r['wrong']:.0%}", r["failed"]]
+        [r["method"], r["set"], str(r["draw"]), r["answers"], r["failed"]]
         for r in results["records"] if "failed" in r
     ]  # fmt: skip
-    return Table(["", "set", "draw", "wrong", "why"], rows)
+    return Table(["", "set", "draw", "answers", "why"], rows)
 
 
 def blocks(results, images):
@@ -172,11 +222,13 @@ def blocks(results, images):
     found += [Words(NO_PICTURES)] if results.get("no_pictures") else []
     if CURVES in images:
         found.append(Picture(CURVES, "agreement against answers, mean over sets"))
-    for wrong in shares_wrong(results):
-        found += [Heading(f"{wrong:.0%} wrong answers"), main_table(results, wrong)]
+    found += reliability(results)
+    for said in kinds_of_answers(results):
+        found += [Heading(f"Answers: {said}"), main_table(results, said)]
+        found += changes(results, said)
         for goal in GOALS:
             found += [Words(f"Answers to {goal:.0%} on each set; agreement is that with all."),
-                      set_table(results, wrong, goal)]  # fmt: skip
+                      set_table(results, said, goal)]  # fmt: skip
     failures = failure_table(results)
     return found + ([Heading("Failures"), failures] if failures.rows else [])
 

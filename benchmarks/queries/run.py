@@ -1,6 +1,7 @@
 """The benchmark of questions: how many answers each strategy needs.
 
-A cell is one set, draw, share of wrong answers and strategy. The cells are in queries-cells.jsonl
+A cell is one set, draw, kind of answers and strategy. Two sets of texts are made from the word
+counts of the 20 newsgroups, if the folder has them. The cells are in queries-cells.jsonl
 in the output folder; the report is on all that are in that file.
 """
 
@@ -9,8 +10,11 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from scipy import sparse
+
 from benchmarks.quality import protocol as quality
-from benchmarks.queries.cell import KEY, cell, keys
+from benchmarks.queries.cell import ANSWERS, KEY, cell, keys
 from benchmarks.queries.pictures import pictures
 from benchmarks.queries.report import html, markdown
 from benchmarks.reports.document import write_report
@@ -26,12 +30,19 @@ from benchmarks.runs.points import (
     numbered,
     prepare_sets,
     read_set,
+    text_features,
 )
 from linkwise.query import STRATEGIES
 
 CELLS = "queries-cells.jsonl"
 DRAWS, QUICK_DRAWS = 5, 1
-WRONG = (0.0, 0.1)  # shares of wrong answers
+COUNTS = "newsgroups20_counts"
+TEXTS = {  # name: classes of the newsgroups, TEXT_ROWS texts of each
+    "news-science": ("sci.crypt", "sci.electronics", "sci.med", "sci.space"),
+    "news-mixed": ("comp.graphics", "rec.autos", "sci.med", "soc.religion.christian",
+                   "talk.politics.mideast"),
+}  # fmt: skip
+TEXT_ROWS = 200
 MOST_ROWS = 2000  # a person does not answer more, and a run on more takes hours
 
 
@@ -45,9 +56,24 @@ class Options(NamedTuple):
     limit: float = 1800  # seconds a cell may take
 
 
+def texts(name, folder):
+    """Return (X, y) of a set of TEXTS."""
+    with np.load(Path(folder) / f"{COUNTS}.npz", allow_pickle=False) as archive:
+        y, classes = archive["y"], [str(c) for c in archive["classes"]]
+        parts = archive["data"].astype(np.float64), archive["indices"], archive["indptr"]
+        counts = sparse.csr_matrix(parts, shape=tuple(archive["shape"]))
+    full, rng = np.diff(counts.indptr) > 0, np.random.default_rng(0)
+    chosen = [
+        rng.choice(np.flatnonzero((y == classes.index(c)) & full), TEXT_ROWS, replace=False)
+        for c in TEXTS[name]
+    ]
+    rows = np.concatenate(chosen)
+    return text_features(counts[rows]), y[rows]
+
+
 def prepare(name, folder):
     """Return the Points of a set; refuse more than MOST_ROWS rows."""
-    X, y = read_set(name, folder)
+    X, y = (texts if name in TEXTS else read_set)(name, folder)
     check_shapes(X, y)
     if len(X) > MOST_ROWS:
         raise ValueError(f"more than {MOST_ROWS:,} rows")
@@ -63,9 +89,9 @@ def describe(name, points):
 def all_jobs(sets, strategies, draws, folder):
     """Return the jobs of a run: draw by draw, so that a run cut short is of use."""
     return [
-        {"set": data["name"], "draw": draw, "wrong": wrong, "method": name, "folder": str(folder)}
+        {"set": data["name"], "draw": draw, "answers": said, "method": name, "folder": str(folder)}
         for draw in range(draws)
-        for wrong in WRONG
+        for said in ANSWERS
         for data in sets
         for name in strategies
     ]
@@ -96,13 +122,15 @@ def run(options, out):
     unknown = [name for name in options.strategies or () if name not in STRATEGIES]
     if unknown:
         raise ValueError(f"--strategies {unknown[0]}: expected some of {', '.join(STRATEGIES)}")
-    strategies = tuple(dict.fromkeys((*(options.strategies or STRATEGIES), "random")))
+    strategies = tuple(dict.fromkeys(options.strategies or STRATEGIES))
     out = Path(out)
     draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
     cells = Cells(out / CELLS, KEY)
     head = {"command": command_line("queries", options), "machine": machine.describe()}
     with tempfile.TemporaryDirectory(prefix="linkwise-queries-") as folder:
-        sets, head["left_out"] = prepare_sets(options, folder, cells, prepare, describe)
+        there = options.data is not None and Path(options.data, f"{COUNTS}.npz").exists()
+        more = tuple(TEXTS) if there else ()
+        sets, head["left_out"] = prepare_sets(options, folder, cells, prepare, describe, more)
         run_jobs(
             cells,
             all_jobs(sets, strategies, draws, folder),

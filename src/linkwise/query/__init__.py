@@ -6,7 +6,7 @@ from linkwise.query.known import Known
 from linkwise.query.model import Context, Question
 from linkwise.query.oracles import Oracle, label_oracle, person, run
 from linkwise.query.prepared_data import PreparedData
-from linkwise.query.session import Progress, Session
+from linkwise.query.session import Progress, Session, share_in_doubt
 from linkwise.query.strategies import STRATEGIES
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "label_oracle",
     "person",
     "run",
+    "share_in_doubt",
 ]

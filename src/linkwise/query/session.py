@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from linkwise._wording import MARKS
 from linkwise.constraints import Constraints
+from linkwise.query.doubt import expected_error, share_contradicted
 from linkwise.query.examples import EXAMPLES, Examples, examples
 from linkwise.query.known import Known
 from linkwise.query.model import Context, Model, Question, fit
@@ -17,7 +18,8 @@ from linkwise.query.prepared_data import PreparedData, teaching
 from linkwise.query.strategies import STRATEGIES, any_open
 
 LAST = 10  # answers whose effect is measured: about a minute of work
-QUIET = 0.01  # share of the points, changed or in doubt, below which more answers change little
+QUIET = 0.01  # share of the points changed by the last answers below which more change little
+ENOUGH = 0.02  # expected share of wrong labels below which more answers change little
 
 
 class Progress(NamedTuple):
@@ -27,7 +29,8 @@ class Progress(NamedTuple):
     ----------
     answers : int, how many there are, "don't know" among them
     changed : float, share of the points whose label the last 10 of them changed
-    expected : float, share of the points whose label is expected to be still wrong
+    expected : float, share of the points whose label is expected to be still wrong; calibrated
+        over data sets (`linkwise.query.doubt`)
     enough : bool, whether more answers would change little
     left : bool, whether there is a pair left to ask about
     """
@@ -50,6 +53,17 @@ def moved(old: np.ndarray, new: np.ndarray) -> float:
     table = np.zeros((len(names), len(other)), dtype=np.int64)
     np.add.at(table, (a, b), 1)
     return float(1 - table[linear_sum_assignment(table, maximize=True)].sum() / len(old))
+
+
+def share_in_doubt(context: Context) -> float:
+    """Return the expected share of wrong labels, strays left out."""
+    model, data, known = context.model, context.data, context.known
+    rows = np.setdiff1d(data.core, known.strays)
+    q = model.q[np.searchsorted(model.rows, rows)]
+    links = teaching(known.links)
+    u = share_contradicted(links, data.without_answers(context.n_clusters))
+    unsure = float((1 - q.max(axis=1)).sum() / max(len(rows), 1))
+    return expected_error(unsure, u, links.n_pairs, model.k)
 
 
 class Session:
@@ -254,9 +268,7 @@ class Session:
         """Return how far the answers have come."""
         count = self._known.n_answers
         changed = self._changed_by_last()
-        placed = ~np.isin(self.data.core, self._known.strays)
-        doubt = 1 - self._q_of(self.context.model)[placed].max(axis=1)
-        expected = float(doubt.sum() / max(len(doubt), 1))
+        expected = share_in_doubt(self.context)
         left = bool(any_open(self.context, 1))
-        enough = not left or (count > LAST and changed <= QUIET and expected <= QUIET)
+        enough = not left or (count > LAST and changed <= QUIET and expected <= ENOUGH)
         return Progress(count, changed, expected, enough, left)
