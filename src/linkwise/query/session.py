@@ -16,6 +16,14 @@ from linkwise.query.known import Known
 from linkwise.query.model import Context, Model, Question, fit
 from linkwise.query.prepared_data import PreparedData, teaching
 from linkwise.query.strategies import STRATEGIES, any_open
+from linkwise.query.wider_questions import (
+    LabelQuestion,
+    SetQuestion,
+    label_question,
+    pair_worth,
+    set_pairs,
+    set_question,
+)
 
 LAST = 10  # answers whose effect is measured: about a minute of work
 QUIET = 0.01  # share of the points changed by the last answers below which more change little
@@ -202,6 +210,38 @@ class Session:
             raise ValueError(f"n={n!r}: expected a whole number of questions, 1 or more")
         found = {(min(q[:2]), max(q[:2])): q for q in self.strategy(self.context, int(n))}
         return list(found.values()) or any_open(self.context, int(n))
+
+    def ask_widely(self) -> Question | LabelQuestion | SetQuestion | None:
+        """Return the question that tells most for the time it takes: a pair, a label or a set.
+
+        Answer a LabelQuestion by `tell_label`, and a SetQuestion by `tell_set`.
+        """
+        pairs = self.ask()
+        if not pairs:
+            return None
+        wider = [ask(self.context, pairs[0]) for ask in (label_question, set_question)]
+        found = [question for question in wider if question is not None]
+        best = max(found, key=lambda question: question.worth, default=None)
+        return best if best and best.worth > pair_worth(self.context, pairs[0]) else pairs[0]
+
+    def tell_label(self, row: int, anchors: Iterable[int], chosen: int | None) -> None:
+        """Take the answer to a LabelQuestion: the anchor that the row is like, or None of them."""
+        anchors = [self._checked(row, anchor, None)[1] for anchor in anchors]
+        if chosen is not None and chosen not in anchors:
+            raise ValueError(f"chosen={chosen!r}: expected one of the anchors {anchors}, or None")
+        for anchor in anchors if chosen is None else [chosen]:
+            self.tell(row, anchor, chosen is not None)
+
+    def tell_set(self, rows: Iterable[int], out: Iterable[int]) -> None:
+        """Take the answer to a SetQuestion: the rows that do not belong to the others."""
+        rows, out = ([self._checked_row(row) for row in some] for some in (rows, out))
+        strange = [row for row in out if row not in rows]
+        if strange or len(set(rows)) < len(rows) or len(out) >= len(rows):
+            raise ValueError(
+                f"out={out}: expected some of the distinct rows {rows}, at least one of them left"
+            )
+        for a, b, same in set_pairs(rows, out):
+            self.tell(a, b, same)
 
     def tell(self, a: int, b: int, same: bool | None, *, weight: float = 1.0) -> None:
         """Take an answer about rows a and b: True, False, or None for "don't know".
