@@ -159,6 +159,13 @@ def sizes(args):
     return called(run, args)
 
 
+def entities(args):
+    """Resolve the entities of FEBRL records, beside connected components."""
+    from benchmarks.features.entities import run
+
+    return called(run, args)
+
+
 COMMANDS = {
     speed: arguments.add_speed,
     quality: arguments.add_quality,
@@ -173,6 +180,7 @@ COMMANDS = {
     segment: arguments.add_segment,
     extend: arguments.add_extend,
     sizes: arguments.add_sizes,
+    entities: arguments.add_entities,
     fuzz: arguments.add_fuzz,
 }
 

@@ -162,6 +162,12 @@ def add_sizes(add):
     add("--seed", type=whole(0), default=0, metavar="N", help="default 0")
 
 
+def add_entities(add):
+    """Add the options of the benchmark of entities."""
+    default = [f"febrl{number}" for number in range(1, 5)]
+    add("--sets", nargs="+", default=default, metavar="NAME", help="default febrl1 to febrl4")
+
+
 def add_fuzz(add):
     """Add the options of the random problems."""
     add("--problems", type=whole(1), default=100, metavar="N", help="a method; default 100")

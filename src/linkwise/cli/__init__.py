@@ -1,4 +1,4 @@
-"""The command line: fit, check, label, export, segment, methods, demo, datasets.
+"""The command line: fit, dedupe, check, label, export, segment, methods, demo, datasets.
 
 Exit codes: 0 done, 2 a wrong command line or a protected output, 3 wrong data, 4 links that cannot
 all hold (with --strict or a hard method).

@@ -7,6 +7,7 @@ from typing import NoReturn
 from linkwise import __version__
 from linkwise.cli.check import check
 from linkwise.cli.datasets import datasets, demo
+from linkwise.cli.dedupe import dedupe
 from linkwise.cli.fit import fit
 from linkwise.cli.methods import METHODS, methods
 from linkwise.cli.output import UsageError
@@ -42,6 +43,14 @@ def number_of_clusters(text: str) -> int | tuple[int, int]:
     found = whole(2)(least), whole(2)(most)
     if found[0] > found[1]:
         raise argparse.ArgumentTypeError(f"expected a range such as 2-12, got {text!r}")
+    return found
+
+
+def share(text: str) -> float:
+    """Read a number between 0 and 1."""
+    found = positive(text)
+    if found >= 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
     return found
 
 
@@ -186,6 +195,21 @@ def parser() -> Parser:
     )
     add_judgement(added)
     add("--quiet", action="store_true", help="print no summary and no notes")
+    add("--force", action="store_true", help="overwrite the output")
+    add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
+
+    added = command(dedupe)
+    add = added.add_argument
+    add("pairs", metavar="PAIRS", help=".csv or .tsv file with id_a, id_b, score, or -")
+    add(
+        "--source",
+        metavar="C",
+        help="one record of an entity in each source; the sources are in the columns C_a and C_b",
+    )
+    add("--links", metavar="LINKS", help="records that are, or are not, one entity; all are kept")
+    add("--threshold", type=share, default=0.5, metavar="T", help="score of an even chance; 0.5")
+    add("--json", action="store_true", help="print one JSON object")
+    add("--quiet", action="store_true", help="print no summary")
     add("--force", action="store_true", help="overwrite the output")
     add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
 

@@ -122,3 +122,23 @@ def chunk_pairs(code: Array, pairs: str) -> Array:
     if pairs == "spanning":
         return chains(code)
     return all_within(code, remedy='pass pairs="spanning" (same closure)')
+
+
+def set_pairs(together: list[Array], apart: list[Array]) -> tuple[Array, Array]:
+    """Return pairs (m, 2) and signs of answers about sets.
+
+    Parameters
+    ----------
+    together : list of arrays, the members of each set that belong together
+    apart : list of arrays, the members of the same set that do not belong to them
+    """
+    chains_of = [np.stack([t[:-1], t[1:]], axis=1) for t in together]
+    outside = [
+        np.stack([np.full(len(a), t[0] if len(t) else -1, dtype=a.dtype), a], axis=1)
+        for t, a in zip(together, apart, strict=True)
+        if len(t)
+    ]
+    parts = [*chains_of, *outside]
+    ends = np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.int64)
+    n_must = sum(map(len, chains_of))
+    return ends, np.repeat([1, -1], [n_must, len(ends) - n_must])

@@ -4,6 +4,7 @@ k_means            k-means by blocks of rows
 kernel_k_means     kernel k-means with rewards and penalties (SS-Kernel-KMeans)
 hard               k-means that keeps every constraint (COP-KMeans)
 sizes              clusters whose sizes are within limits
+entities           one cluster for each entity, from scored pairs of records
 penalised          k-means where broken constraints cost (PCK-, HMRF- and MPCK-KMeans)
 distortion         the distances and prices of these
 gaussian_mixture   Gaussian mixture with constraints
@@ -14,6 +15,7 @@ groups             must-linked groups and seeds, shared by several methods
 """
 
 from linkwise.partition.discretisation import discretise, pivoted_qr
+from linkwise.partition.entities import resolve_entities
 from linkwise.partition.k_means import KMeansPartition, best_starts, kmeans, nearest_centre
 from linkwise.partition.kernel_k_means import KernelPartition, kernel_kmeans
 
@@ -26,4 +28,5 @@ __all__ = [
     "kmeans",
     "nearest_centre",
     "pivoted_qr",
+    "resolve_entities",
 ]

@@ -1,0 +1,138 @@
+"""Laws of entities from scored pairs, and of answers about sets."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from linkwise import Constraints, InfeasibleConstraints
+from linkwise.cli import main
+from linkwise.partition import resolve_entities
+from linkwise.partition.entities import evidence
+
+
+@st.composite
+def records(draw, n_most=9):
+    """The number of records, scored pairs, and sources."""
+    n = draw(st.integers(2, n_most))
+    row = st.integers(0, n - 1)
+    pairs = draw(st.lists(st.tuples(row, row).filter(lambda p: p[0] < p[1]), unique=True))
+    score = draw(st.lists(st.sampled_from([0.05, 0.3, 0.6, 0.75, 0.9, 1.0]),
+                          min_size=len(pairs), max_size=len(pairs)))  # fmt: skip
+    source = draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n))
+    return n, pairs, score, np.array(source)
+
+
+@given(records())
+def test_no_two_records_of_a_source_are_together(problem):
+    n, pairs, score, source = problem
+    labels = resolve_entities(n, pairs, score, source=source)
+    known = np.flatnonzero(source >= 0)
+    assert len({(labels[i], source[i]) for i in known}) == len(known)
+
+
+@given(records(), st.data())
+def test_must_links_and_cannot_links_hold(problem, data):
+    n, pairs, score, _ = problem
+    row = st.integers(0, n - 1)
+    drawn = data.draw(st.lists(st.tuples(row, row).filter(lambda p: p[0] != p[1]), max_size=4))
+    cut = data.draw(st.integers(0, len(drawn)))
+    links = Constraints(drawn[:cut], drawn[cut:])
+    if links.conflict() is not None:
+        with pytest.raises(InfeasibleConstraints, match="contradicts must-links"):
+            resolve_entities(n, pairs, score, must=drawn[:cut], cannot=drawn[cut:])
+        return
+    labels = resolve_entities(n, pairs, score, must=drawn[:cut], cannot=drawn[cut:])
+    assert not links.violated(labels).any()
+
+
+@given(records(), st.randoms())
+def test_the_order_of_the_pairs_is_irrelevant(problem, random):
+    n, pairs, score, source = problem
+    order = random.sample(range(len(pairs)), len(pairs))
+    rng = np.random.default_rng(0)
+    score = np.array(score) + 0.01 * rng.random(len(pairs)) - 0.01  # no ties
+    first = resolve_entities(n, pairs, np.clip(score, 0, 1), source=source)
+    again = resolve_entities(
+        n, [pairs[i][::-1] for i in order], np.clip(score, 0, 1)[order], source=source
+    )
+    assert_array_equal(first, again)
+
+
+@given(records(6))
+def test_no_merge_of_two_clusters_would_add_evidence(problem):
+    n, pairs, score, source = problem
+    labels, w = resolve_entities(n, pairs, score, source=source), evidence(score, 0.5)
+    for a in range(labels.max() + 1):
+        for b in range(a):
+            inside = source[(labels == a) | (labels == b)]
+            inside = inside[inside >= 0]
+            between = sum(
+                w[p] for p, ends in enumerate(pairs) if {labels[i] for i in ends} == {a, b}
+            )
+            assert between <= 1e-9 or len(set(inside.tolist())) < len(inside)
+
+
+def test_ten_thousand_records_make_nine_thousand_entities():
+    rng = np.random.default_rng(0)
+    n, doubled = 10_000, 1000
+    pairs = np.stack([np.arange(doubled), n - doubled + np.arange(doubled)], axis=1)
+    wrong = rng.integers(n, size=(5000, 2))
+    wrong = wrong[wrong[:, 0] != wrong[:, 1]]
+    score = np.r_[np.full(doubled, 0.9), np.full(len(wrong), 0.2)]
+    source = np.repeat([0, 1], [n - doubled, doubled])  # 41 million pairs implied, none listed
+    labels = resolve_entities(n, np.r_[pairs, wrong], score, source=source)
+    assert labels.max() + 1 == 9000
+
+
+def test_a_source_with_two_records_of_an_entity_is_refused():
+    with pytest.raises(InfeasibleConstraints, match="another of its source"):
+        resolve_entities(3, [(0, 1)], [0.9], source=[0, 0, 1], must=[(0, 1)])
+
+
+def test_the_command_line_finds_entities(tmp_path, capsys):
+    table = tmp_path / "pairs.csv"
+    table.write_text("id_a,id_b,score,list_a,list_b\na,b,0.9,x,y\nb,c,0.8,y,x\nc,d,0.1,x,y\n")
+    out = tmp_path / "entities.csv"
+    words = ["dedupe", str(table), "-o", str(out), "--force", "--json"]
+    assert main([*words, "--source", "list"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["entities"] == 3
+    assert out.read_text().replace('"', "").split() == ["id,label", "a,0", "b,0", "c,1", "d,2"]
+    (tmp_path / "links.csv").write_text("id_a,id_b,kind\na,b,cannot\n")
+    assert main([*words, "--source", "list", "--links", str(tmp_path / "links.csv")]) == 0
+    assert out.read_text().replace('"', "").split() == ["id,label", "a,0", "b,1", "c,1", "d,2"]
+    for wrong, fault in (("a,a,0.5,x,x", "with itself"), ("a,e,2,x,y", "from 0 to 1"),
+                         ("a,e,0.5,z,y", "another source")):  # fmt: skip
+        table.write_text(f"id_a,id_b,score,list_a,list_b\na,b,0.9,x,y\n{wrong}\n")
+        assert main([*words, "--source", "list"]) == 3
+        assert fault in capsys.readouterr().err
+    assert main([*words, "--source", "nothing"]) == 3
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sets(st.integers(0, 9), min_size=1), st.sets(st.integers(0, 9)))))
+def test_answers_about_sets_say_what_all_their_pairs_say(drawn):
+    answers = [(sorted(shown), sorted(shown & odd)) for shown, odd in drawn]
+    must, cannot = [], []
+    for shown, odd in answers:
+        inside = [i for i in shown if i not in odd]
+        if len(inside) > 1:
+            must += [(a, b) for a in inside for b in inside if a < b]
+            cannot += [(a, b) for a in inside for b in odd]
+    every, found = Constraints(must, cannot), Constraints.from_sets(answers)
+    assert (found.conflict() is None) == (every.conflict() is None)
+    if every.conflict() is None:
+        a, b = np.meshgrid(np.arange(10), np.arange(10))
+        assert_array_equal(found.closure().relation(a, b), every.closure().relation(a, b))
+
+
+def test_answers_about_sets_are_checked():
+    with pytest.raises(ValueError, match="'z' is not among the members"):
+        Constraints.from_sets([(["a", "b"], ["z"])])
+    with pytest.raises(ValueError, match="listed twice"):
+        Constraints.from_sets([(["a", "a"], [])])
+    assert Constraints.from_sets([(["a", "b", "c"], ["b", "c"])]).n_pairs == 0
