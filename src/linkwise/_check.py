@@ -8,13 +8,14 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from linkwise._typing import Matrix, OnConflict, OnUnknown
+from linkwise._typing import Array, Integers, Matrix, OnConflict, OnUnknown
 from linkwise._wording import counted
 from linkwise.arrays import Caller, door, namespace, on_device
 from linkwise.blocks.cost import check_cost
+from linkwise.blocks.passes import over_blocks
 from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import ConstraintsLike, looks_like_constraints
-from linkwise.constraints.ids import as_sample_id, lookup
+from linkwise.constraints.ids import as_array, as_ids, as_sample_id, lookup
 from linkwise.exceptions import ConstraintWarning, warn
 
 # flops for each entry of a dense matrix: a dense fit takes a few hundred products, and they are
@@ -210,6 +211,61 @@ def check_no_weights(links: Constraints, method: str) -> None:
         )
 
 
+class IdColumn(NamedTuple):
+    """Ids that stay where the rows are: in files, or on a cluster."""
+
+    rows: Any  # one id per row, in blocks
+
+    def find(self, wanted: Array) -> tuple[Array, Integers]:
+        """Return those of the wanted ids that rows have, and the numbers of these rows, ascending.
+
+        Every block looks for the ids among its own. An id of two rows is refused.
+        """
+
+        def look(part: slice, ids: Any) -> tuple[Integers, Integers]:
+            ids = as_ids(as_array(ids, "sample_id"), lambda i: f"the id of row {part.start + i}")
+            code = lookup(ids, wanted)
+            here = np.flatnonzero(code >= 0)
+            return code[here], part.start + here
+
+        found = [pair for _, pair in over_blocks(look, self.rows, 1)] if len(wanted) else []
+        code, row = (
+            np.concatenate([np.empty(0, np.int64), *some])
+            for some in (zip(*found, strict=True) if found else ((), ()))
+        )
+        distinct, count = np.unique(code, return_counts=True)
+        if (count > 1).any():
+            twice = distinct[count > 1][0]
+            a, b = row[code == twice][:2].tolist()
+            raise ValueError(
+                f"sample_id names {wanted[twice : twice + 1].item()!r} twice, at rows {a} and {b}; "
+                "ids must be unique"
+            )
+        return wanted[code], row
+
+
+def check_sample_id(sample_id: Any, X: Any) -> Any:
+    """Return sample_id, or an IdColumn if it names a column of X or is a collection of Dask."""
+    if isinstance(sample_id, str):
+        ids = getattr(X, "ids", None)
+        if ids is None:
+            raise ValueError(
+                f"sample_id={sample_id!r} names a column of .parquet files or of a dask data "
+                "frame, and X is neither; pass one id per row"
+            )
+        return IdColumn(ids)
+    if hasattr(sample_id, "__dask_graph__"):
+        from linkwise.blocks.cluster import rows_of_array
+
+        ids = rows_of_array(sample_id, ndim=1)
+        if ids.shape[0] != X.shape[0]:
+            raise ValueError(
+                f"sample_id needs one id per row of X, {X.shape[0]}; got {ids.shape[0]}"
+            )
+        return IdColumn(ids)
+    return sample_id
+
+
 class CheckedConstraints(NamedTuple):
     """Constraints that a fit may use."""
 
@@ -235,6 +291,12 @@ def known_pairs(constraints: Constraints, sample_id: Any) -> Constraints:
     return kept
 
 
+def renumbered(links: Constraints, rows: Integers) -> Constraints:
+    """Return pairs of row i as pairs of row rows[i]; rows ascend."""
+    columns = links.sign, links.weight, links.source, links.event
+    return Constraints.from_columns(rows[links.ids], links.pairs, *columns)
+
+
 def check_constraints(
     constraints: ConstraintsLike,
     n: int,
@@ -250,6 +312,11 @@ def check_constraints(
     that contradict must-links, with a warning.
     """
     given = as_constraints(constraints)
+    if isinstance(sample_id, IdColumn):
+        ids, rows = sample_id.find(given.active().ids)
+        how: Any = {"on_conflict": on_conflict, "on_unknown": on_unknown}
+        checked = check_constraints(constraints, len(ids), ids, **how)
+        return checked._replace(by_row=renumbered(checked.by_row, rows))
     if given and on_unknown == "drop" and constraints is not given:
         raise TypeError(
             'on_unknown="drop" is for cross-validation, which slices tables and tuples of '

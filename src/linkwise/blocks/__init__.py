@@ -7,7 +7,8 @@ with a shape and row slicing. Work over all rows is done block by block, by an e
 from linkwise.blocks.cost import limits
 from linkwise.blocks.executors import Serial, Threads, executor, one_thread, run_blocks
 from linkwise.blocks.progress import Progress, duration
-from linkwise.blocks.rows import LazyRows, open_rows, row_blocks, take_rows
+from linkwise.blocks.rows import LazyRows, row_blocks, take_rows
+from linkwise.blocks.sources import open_rows
 
 __all__ = [
     "LazyRows",

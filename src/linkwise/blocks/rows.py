@@ -12,11 +12,11 @@ instead, because sorting them would cost too much.
 """
 
 import mmap
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -28,28 +28,13 @@ from linkwise.arrays import door, namespace, on_device
 from linkwise.blocks.executors import run_blocks
 
 T = TypeVar("T")
+BlockFunction: TypeAlias = Callable[[slice, Any], T]  # of row numbers and the rows themselves
 
 BLOCK_BYTES = 8 << 20  # of points in a block: far less than memory, enough to outweigh a call
 MOST_ROWS = 1 << 16  # in a block, so that results with more columns than the points stay small
 SCATTERED = 2048  # scattered rows of a file to read at a time: each loads the pages around it
 DEVICE_ROWS = 1 << 22  # in a block on a device: far fewer calls, and memory for some copies
 BY_CONTENT = 1 << 22  # rows to sample from; sorting four million takes about half a second
-
-
-def open_rows(X: Any) -> Any:
-    """Return X, or the memory-mapped array in the .npy file that X names."""
-    if not isinstance(X, str | os.PathLike):
-        return X
-    path = Path(X)
-    if not path.is_file():
-        raise FileNotFoundError(f"X={str(X)!r}: no such file; name a .npy file of shape (n, d)")
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(
-            f"X={str(X)!r} is not a readable .npy file of numbers: it is damaged, cut short, or "
-            "holds Python objects; write it by numpy.save"
-        ) from error
 
 
 def is_external(X: Any) -> bool:
@@ -92,8 +77,45 @@ def stack_rows(first: Any, second: Any) -> Any:
     return np.concatenate([first, second.astype(first.dtype, copy=False)])
 
 
+def bounds_of(rows: Any) -> Integers | None:
+    """Return where the blocks of rows in parts begin and end, (b + 1,); None for other rows."""
+    while hasattr(rows, "recipe"):
+        rows = rows.recipe()[0]
+    bounds: Integers | None = getattr(rows, "bounds", None)
+    return bounds
+
+
+def on_cluster(rows: Any) -> Any:
+    """Return rows on a cluster as `ClusterRows`, those computed from them too; None for others."""
+    functions: list[BlockFunction[Any]] = []
+    while hasattr(rows, "recipe"):
+        rows, function = rows.recipe()
+        functions.insert(0, function)
+    if not hasattr(rows, "then"):
+        return None
+    for function in functions:
+        rows = rows.then(function)
+    return rows
+
+
+def slices_of(bounds: Integers) -> list[slice]:
+    """Return the blocks between bounds.
+
+    >>> slices_of(np.array([0, 3, 5]))
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    ends = bounds.tolist()
+    return [slice(*pair) for pair in pairwise(ends)]
+
+
 def over_rows(
-    function: Callable[[slice], T], like: Any, n: int, width: int, **shown: Any
+    function: Callable[[slice], T],
+    like: Any,
+    n: int,
+    width: int,
+    *,
+    bounds: Integers | None = None,
+    **shown: Any,
 ) -> Iterator[tuple[slice, T]]:
     """Yield (part, function(part)) for blocks of n rows of ``width`` numbers, in order.
 
@@ -103,9 +125,10 @@ def over_rows(
     Parameters
     ----------
     like : array, whose library and device process the rows
+    bounds : the blocks of rows in parts, `bounds_of`, or None
     shown : label and total of `run_blocks`
     """
-    parts = parts_of(like, n, width)
+    parts = parts_of(like, n, width) if bounds is None else slices_of(bounds)
     if on_device(like):
         yield from ((part, function(part)) for part in parts)
         return
@@ -166,8 +189,9 @@ def take_rows(X: Any, rows: ArrayLike, dtype: DTypeLike | None = None) -> Any:
         return np.asarray(X[rows], dtype=dtype)
     unique, place = np.unique(rows, return_inverse=True)
     parts = []
-    for start in range(0, max(len(unique), 1), SCATTERED):
-        parts.append(np.array(X[unique[start : start + SCATTERED]], dtype=dtype))
+    size = SCATTERED if bounds_of(X) is None else max(len(unique), 1)  # parts are read one by one
+    for start in range(0, max(len(unique), 1), size):
+        parts.append(np.array(X[unique[start : start + size]], dtype=dtype))
         _give_back(X)
     return np.concatenate(parts)[place]
 
@@ -190,6 +214,13 @@ class ComputedRows:
         return computed(self).astype(dtype or self.dtype, copy=False)
 
     def __getitem__(self, part: Any) -> Array:
+        raise NotImplementedError
+
+    def recipe(self) -> tuple[Any, BlockFunction[Any]]:
+        """Return the rows that these are computed from, and a function (part, block) that does it.
+
+        The function holds nothing of size n: it is sent to the workers of a cluster.
+        """
         raise NotImplementedError
 
 
@@ -217,6 +248,11 @@ class LazyRows(ComputedRows):
     def __getitem__(self, part: Any) -> Array:
         return self.function(self.rows[part])
 
+    def recipe(self) -> tuple[Any, BlockFunction[Any]]:
+        """Return the other rows, and the function of a block of them."""
+        function = self.function
+        return self.rows, lambda part, block: function(block)
+
 
 def spaced(rows: Integers, size: int) -> Integers:
     """Return ``size`` of the rows at equal distances.
@@ -238,7 +274,7 @@ def content_sample(X: Any, size: int, rng: np.random.Generator) -> Integers:
     """
     n = X.shape[0]
     size = min(n, size)
-    if is_external(X) or n > BY_CONTENT:
+    if is_external(X) or bounds_of(X) is not None or n > BY_CONTENT:
         return np.sort(rng.choice(n, size, replace=False))
     drawn = rng.standard_normal(X.shape[1])
     if on_device(X):

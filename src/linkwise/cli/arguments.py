@@ -137,7 +137,12 @@ def parser() -> Parser:
 
     added = command(fit)
     add = added.add_argument
-    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or - for csv on stdin")
+    add(
+        "data",
+        metavar="DATA",
+        help=".csv, .tsv, .npy or .npz file, - for csv on stdin, or a pattern of .npy or .parquet "
+        'parts, such as "parts/part-*.parquet"',
+    )
     add("--links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
     add(
         "-k",
@@ -184,6 +189,11 @@ def parser() -> Parser:
     add("--anchors", type=whole(1), metavar="P", help="number of anchors; means --affinity anchors")
     add("--max-memory", metavar="SIZE", help='refuse a fit that needs more memory, such as "4 GB"')
     add("--max-time", type=whole(1), metavar="S", help="refuse a fit that takes more seconds")
+    add(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="scheduler of a Dask cluster that processes DATA, a pattern of parts",
+    )
     add("--explain", action="store_true", help="print what link-clustering chose, and why")
     add_columns(added)
     add("--standardize", action="store_true", help="give every column mean 0 and variance 1")
@@ -196,7 +206,13 @@ def parser() -> Parser:
     add_judgement(added)
     add("--quiet", action="store_true", help="print no summary and no notes")
     add("--force", action="store_true", help="overwrite the output")
-    add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
+    add(
+        "-o",
+        dest="output",
+        default="-",
+        metavar="FILE",
+        help=".csv, .tsv, .npy, or - (default); for parts a folder",
+    )
 
     added = command(dedupe)
     add = added.add_argument

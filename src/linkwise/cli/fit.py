@@ -17,6 +17,7 @@ from linkwise.cli.inputs import (
 )
 from linkwise.cli.methods import method_class
 from linkwise.cli.output import UsageError, write_bytes
+from linkwise.cli.parts import fit_parts
 from linkwise.exceptions import InfeasibleConstraints
 
 SUFFIX = ".lwmodel"
@@ -28,7 +29,18 @@ SHOWN = 5  # violations in a summary; --json lists all
 
 
 def fit(args: Namespace) -> int:
-    """Cluster the points of a file."""
+    """Cluster the points of a file, or of parts."""
+    from linkwise.blocks.parts import is_pattern
+
+    if is_pattern(args.data):
+        complete(args)
+        complete_from(args, None, 0)
+        return fit_parts(args, make_model, show)
+    if args.scheduler is not None:
+        raise UsageError(
+            f"--scheduler is for rows in parts, and {args.data} is one file; name parts by a "
+            'pattern, such as "parts/part-*.parquet"'
+        )
     check_output_arguments(args)
     if args.into is not None:
         return fit_into(args)
@@ -68,13 +80,18 @@ def fit(args: Namespace) -> int:
     report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
     if not in_place:
         write_table(args, labels, ids)
+    show(args, report)
+    if args.explain:
+        print(model.explain(), file=sys.stderr)
+    return 0
+
+
+def show(args, report):
+    """Print the outcome of a fit, as JSON or in words."""
     if args.json:
         print(json.dumps(report))
     elif not args.quiet:
         print(summary(report), file=sys.stderr)
-    if args.explain:
-        print(model.explain(), file=sys.stderr)
-    return 0
 
 
 def write_table(args, labels, ids):
@@ -323,4 +340,6 @@ def summary(report):
         f"  likely wrong: {p['a']} {p['kind']} be with {p['b']} ({p['probability']:.0%})"
         for p in report["suspects"][:SHOWN]
     ]
+    if "cluster" in report:
+        lines.append(report["cluster"]["words"])
     return "\n".join(lines)

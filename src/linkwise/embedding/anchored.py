@@ -22,7 +22,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from linkwise.arrays import door, on_device, to_host
 from linkwise.blocks.executors import one_thread
-from linkwise.blocks.rows import ComputedRows, computed
+from linkwise.blocks.rows import ComputedRows, bounds_of, computed
 from linkwise.graph.anchors import inverse
 from linkwise.linalg.eigen import dense_eigenpairs, fix_signs, largest_eigenpairs
 
@@ -56,14 +56,31 @@ class AnchoredVectors(ComputedRows):
             return V
         return V * np.sqrt(inverse(rows @ self.reach))[:, None]
 
-    def __getitem__(self, part):
-        V = self.of(self.Z[part])
+    def given(self, part, rows):
+        """Return the vectors of given points, a slice or a list of them, with the rows z(x)."""
+        V = self.of(rows)
         if len(self.touched):
-            rows = np.arange(part.start, part.stop) if isinstance(part, slice) else part
-            at = np.minimum(np.searchsorted(self.touched, rows), len(self.touched) - 1)
-            here = self.touched[at] == rows
+            numbers = np.arange(part.start, part.stop) if isinstance(part, slice) else part
+            at = np.minimum(np.searchsorted(self.touched, numbers), len(self.touched) - 1)
+            here = self.touched[at] == numbers
             V[here] = self.V_t[at[here]]
         return V
+
+    def __getitem__(self, part):
+        return self.given(part, self.Z[part])
+
+    def recipe(self):
+        """Return Z, and the function of a block of it."""
+        light = self.alone()
+        return self.Z, lambda part, block: light.given(part, block[slice(None)])
+
+    def alone(self):
+        """Return the map of Eq. (4) without the given points."""
+        light = object.__new__(type(self))
+        light.T, light.reach, light.touched, light.V_t = (
+            self.T, self.reach, self.touched, self.V_t,
+        )  # fmt: skip
+        return light
 
 
 def upper_root(G):
@@ -151,7 +168,7 @@ def _anchored_basis(W, m, rng, additive):
         B = np.vstack([R, Y_t.toarray()])
         A = W.times_core(B) @ B.T
         A[p:, p:] += Q.toarray()
-        values, u = _dense_pairs(A, m, rng, like=W.Z.weights)
+        values, u = _dense_pairs(A, m, rng, like=W.like)
     else:
         values, u = largest_eigenpairs(S, m, rng=rng)
     T = W.times_core(onto_anchors(u).T).T / np.maximum(values, SMALL)  # Eq. (4)
@@ -161,11 +178,12 @@ def _anchored_basis(W, m, rng, additive):
     if additive or alike:
         T, reach = T / np.sqrt(most if additive else used.mean()), None
     T, V_t, values = (
-        door(W.Z.weights).asarray(np.ascontiguousarray(A), W.Z.weights, W.dtype)
+        door(W.like).asarray(np.ascontiguousarray(A), W.like, W.dtype)
         for A in (T, u[p:], values + shift)
     )
     map_ = AnchoredVectors(W.Z, T, reach, rows, V_t)
     small = on_device(T) or map_.shape[0] * m * W.dtype.itemsize <= IN_MEMORY
+    small = small and bounds_of(W.Z) is None  # rows in parts are processed in their blocks
     return AnchoredBasis(computed(map_) if small else map_, values, parts(W), map_)
 
 

@@ -21,11 +21,13 @@ from linkwise._check import (
     check_no_weights,
     check_out,
     check_points,
+    check_sample_id,
     check_y,
 )
 from linkwise._typing import Array, FilePath, Integers, Matrix, Points
 from linkwise.arrays import Caller, caller_of, door, namespace, on_device, take, to_host
-from linkwise.blocks.rows import is_external, new_labels, open_rows
+from linkwise.blocks.rows import is_external, new_labels, on_cluster, take_rows
+from linkwise.blocks.sources import open_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
 
@@ -103,6 +105,25 @@ def seen_rows(fitted: Matrix, X: Matrix) -> Integers:
     return match_rows(fitted, X)
 
 
+def broken_links(links: Constraints, labels: Any) -> Array:
+    """Return which pairs of row numbers are broken, (m,); only labels of linked rows are read."""
+    if on_cluster(labels) is None:
+        return links.violated(to_host(labels))
+    if not links:
+        return np.zeros(0, dtype=bool)
+    a, b = take_rows(labels, links.ids)[links.pairs].T
+    return (links.weight > 0) & ((a == b) != (links.sign > 0))
+
+
+def check_parts_out(out: FilePath | None, X: Any) -> None:
+    """Refuse one file for the labels of rows on a cluster."""
+    if out is not None and on_cluster(X) is not None:
+        raise TypeError(
+            "out= names one file of this process, and X is on a Dask cluster: leave it out and "
+            "store labels_, a collection of Dask, or use linkwise fit -o FOLDER"
+        )
+
+
 class Traits(NamedTuple):
     """What a method supports; `linkwise methods` builds its table from it."""
 
@@ -138,6 +159,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     _fit_X: Matrix
     _sample_id: Any
     _seed: int
+    _label_rows: Any  # ClusterRows, if the points are on a cluster
 
     @whole
     def fit(
@@ -159,13 +181,18 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             ``"precomputed"`` the matrix (n_samples, n_samples) itself. Kept for `predict`, by
             reference: do not overwrite it. Also the name of a .npy file, or any object with
             ``shape``, ``dtype`` and row slicing: with ``affinity="anchors"`` it is read in blocks
-            and need not fit in memory.
+            and need not fit in memory. A pattern such as ``"parts/part-*.parquet"`` names rows in
+            several .npy or .parquet files. With ``affinity="anchors"`` also a dask array or data
+            frame; the workers of the ambient ``distributed.Client`` then process it, and rows
+            named by a pattern, and ``labels_`` is a dask array or series.
         y : ignored
             Constraints in its place are refused: pass them as ``constraints=``.
         constraints : Constraints, or what `as_constraints` accepts, or None
             Pairs that belong together or apart.
-        sample_id : array (n_samples,) or None
-            One id per row; constraints then name these ids. Without it they name row numbers.
+        sample_id : array (n_samples,), str or None
+            One id per row; constraints then name these ids. Without it they name row numbers. For
+            .parquet files and dask data frames the name of the column of ids, for a dask array
+            also another dask array.
         out : str or None
             Name of a new .npy file for the labels; ``labels_`` is then that file, memory-mapped.
 
@@ -177,7 +204,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         check_y(y)
         caller = caller_of(X)
         check_out(out, caller)
-        points = self._check_X(take(X))
+        id_column = sample_id if isinstance(sample_id, str) else None
+        points = self._check_X(open_rows(take(X), id_column=id_column))
+        sample_id = check_sample_id(sample_id, points)
+        check_parts_out(out, points)
         self._check_clusters(points.shape[0])
         checked = self._check_links(constraints, points.shape[0], sample_id)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -260,9 +290,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             if target is not None and labels is not target:
                 target[:] = labels
         self.labels_ = labels if out is None else np.load(out, mmap_mode="r")
-        broken = checked.by_row.violated(to_host(self.labels_))
+        broken = broken_links(checked.by_row, self.labels_)
         self.violations_ = list(checked.by_id.select(broken))
         self.n_dropped_ = checked.n_dropped
+        remote = on_cluster(labels)
+        if remote is not None:
+            self._label_rows, self.labels_ = remote, remote.lazy()
         return self
 
     def _arrays(self) -> dict[str, Any]:
@@ -325,6 +358,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
     def _check_X(self, X: Any, reset: bool = True) -> Any:
         X = open_rows(X)
+        if on_cluster(X) is not None:
+            self._refuse_cluster()
         if is_external(X):
             X = np.asarray(X)
         if on_device(X):
@@ -333,6 +368,15 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         if self._precomputed():
             check_affinity(X, square=reset, nonnegative=self._nonnegative)
         return X
+
+    def _refuse_cluster(self) -> None:
+        """Say what reads rows on a cluster instead."""
+        anchors = ' with affinity="anchors"' if "affinity" in self.get_params(deep=False) else ""
+        raise TypeError(
+            f"X is on a Dask cluster, and {type(self).__name__} reads all rows into this process: "
+            + (f"use it{anchors}" if anchors else 'use CCSKL with affinity="anchors"')
+            + ", or pass X.compute()"
+        )
 
     def _check_device(self, X: Any) -> None:
         """Refuse points on a device if this method computes on the CPU."""
@@ -393,6 +437,9 @@ class InductiveClusterer(ConstrainedClusterer):
         check_out(out, caller)
         model = self._working()
         points = model._check_X(take(X), reset=False)
+        check_parts_out(out, points)
+        if on_cluster(points) is not None:
+            return model._place_on_cluster(points)
         with new_labels(out, points.shape[0]) as target:
             labels = target
             if labels is None:
@@ -413,6 +460,10 @@ class InductiveClusterer(ConstrainedClusterer):
         for start in range(0, len(new), block):
             rows = new[start : start + block]
             labels[rows] = self._assign(door(X).cast(X[rows], self._fit_X))
+
+    def _place_on_cluster(self, X: Any) -> Any:
+        """Return the clusters of rows on a cluster, a lazy object of the kind of X."""
+        raise TypeError(f"{type(self).__name__} does not place rows on a cluster; pass an array")
 
     def _seen(self, X: Matrix) -> Integers:
         """Return the fitted row that every row of X equals, -1 where there is none."""

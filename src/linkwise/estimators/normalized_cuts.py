@@ -15,6 +15,7 @@ from linkwise._typing import (
     RandomState,
 )
 from linkwise._wording import counted
+from linkwise.blocks.rows import on_cluster
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators.base import Traits
@@ -101,6 +102,11 @@ class NormalizedCuts(SpectralClusterer):
         self._rotation: Array | None = None
         if self.assign == "kmeans":
             return self._partition(rng, out=out)
+        if on_cluster(self._basis.vectors) is not None:
+            raise ValueError(
+                f"assign={self.assign!r} reads the eigenvectors of all rows, and X is on a Dask "
+                'cluster: use assign="kmeans"'
+            )
         Z = self.embedding_ = unit_rows(np.asarray(self._basis.vectors))
         self._warn_of_components()
         if self.assign == "qr":

@@ -17,9 +17,11 @@ from linkwise._typing import (
     OnUnknown,
     RandomState,
 )
+from linkwise.blocks.rows import on_cluster
 from linkwise.constraints import Constraints
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import extend, spectral_basis
+from linkwise.estimators.base import broken_links
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from linkwise.partition.k_means import by_appearance
@@ -133,7 +135,7 @@ class SignedSpectralClustering(SpectralClusterer):
             warnings.simplefilter("ignore")  # of what is not used in the end
             for self.balance_ in BALANCES:
                 labels = self._cut(links, np.random.default_rng(self._seed), None)
-                broken = links.violated(labels)
+                broken = broken_links(links, labels)
                 tried = int(labels.max()), float(links.weight[~broken].sum()), self.balance_
                 best = max(best, tried)
                 if tried == best and not broken.any():
@@ -159,6 +161,11 @@ class SignedSpectralClustering(SpectralClusterer):
         return self._two_way(links)
 
     def _two_way(self, links: Constraints) -> Integers:
+        if on_cluster(self._basis.vectors) is not None:
+            raise ValueError(
+                f"two_way={self.two_way!r} reads the eigenvectors of all rows, and X is on a Dask "
+                'cluster: use two_way="kmeans"'
+            )
         Z = self.embedding_ = np.asarray(self._basis.vectors)
 
         def kept(labels: Array) -> float:

@@ -1,7 +1,7 @@
 """The base class of the spectral estimators: build a graph, embed, partition, place new points."""
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -9,20 +9,23 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory, check_rows
 from linkwise._typing import Array, Integers, Matrix
-from linkwise.arrays import on_device
+from linkwise.arrays import door, on_device
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.rows import (
+    BlockFunction,
     LazyRows,
+    bounds_of,
     computed,
     content_sample,
     is_external,
-    open_rows,
+    on_cluster,
     over_rows,
     read_block,
     spaced,
     take_rows,
     write_block,
 )
+from linkwise.blocks.sources import open_rows
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
 from linkwise.estimators.base import (
     AT_LEAST_ONE,
@@ -48,6 +51,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 IN_MEMORY = 1 << 27  # bytes of eigenvectors; a larger embedding is computed block by block
 # with fewer points for each anchor the anchors would not be connected with each other
 POINTS_PER_ANCHOR, FEWEST_ANCHORS = 5, 50
+# attributes that have the size of the points or of the graph, and that no new point needs
+OF_POINTS = {
+    "labels_", "violations_", "embedding_", "affinity_matrix_", "_fit_X", "_sample_id",
+    "_label_rows", "_graph_", "_basis", "_terms", "_errors", "_propagated",
+}  # fmt: skip
 ON_DEVICE = ("nearest_neighbors", "anchors")
 CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
 
@@ -162,7 +170,8 @@ class SpectralClusterer(InductiveClusterer):
         self._warn_of_components()
         F = self._basis.vectors
         few = on_device(F) or (isinstance(F, np.ndarray) and F.nbytes <= IN_MEMORY)
-        embedding = LazyRows(F, self._embed)
+        embed = self._embed if on_cluster(F) is None else self._alone()._embed
+        embedding = LazyRows(F, embed)
         self.embedding_ = computed(embedding) if few else embedding
         labels, self._centres, _ = kmeans(
             self.embedding_, self.n_clusters, n_init=self.n_init, start=start,
@@ -194,24 +203,53 @@ class SpectralClusterer(InductiveClusterer):
         if not self._streams():
             super()._place(X, labels)
             return
-        touched = self._basis.map.touched  # the map does not give their vectors
-        known = take_rows(self._fit_X, touched, self._dtype) if len(touched) else None
+        place = self._placer()
         fitted = self._fit_X if X.shape == self._fit_X.shape else None
+        if on_cluster(fitted) is not None:
+            fitted = None
 
-        def place(part: slice) -> None:
+        def place_and_write(part: slice) -> None:
             block = read_block(X, part, self._dtype)
-            check_finite(block, range(part.start, part.stop))
-            found = self._assign(block)
-            if known is not None:
-                at = match_rows(known, block)
-                found[at >= 0] = self.labels_[touched[at[at >= 0]]]
+            found = place(part, block)
             if fitted is not None:  # equal rows may have different labels
                 same = (read_block(fitted, part, self._dtype) == block).all(axis=1)
                 found[same] = self.labels_[part][same]
             write_block(labels, part, found)
 
-        for _ in over_rows(place, X, *X.shape, label="predict", total=X.shape[0]):
+        shown = {"label": "predict", "total": X.shape[0]}
+        for _ in over_rows(place_and_write, X, *X.shape, bounds=bounds_of(X), **shown):
             pass
+
+    def _placer(self) -> BlockFunction[Integers]:
+        """Return the function that gives a block of points its labels; it is small."""
+        light, dtype = self._alone(), self._dtype
+        touched = self._basis.map.touched  # the map does not give their vectors
+        known = take_rows(self._fit_X, touched, dtype) if len(touched) else None
+        names = take_rows(getattr(self, "_label_rows", self.labels_), touched)
+
+        def place(part: slice, block: Any) -> Integers:
+            block = door(block).cast(block, dtype)
+            check_finite(block, range(part.start, part.stop))
+            found = light._assign(block)
+            if known is not None:
+                at = match_rows(known, block)
+                found[at >= 0] = names[at[at >= 0]]
+            return found
+
+        return place
+
+    def _place_on_cluster(self, X: Any) -> Any:
+        if X.token == getattr(self._fit_X, "token", None):  # the very points of fit
+            return self.labels_
+        return X.then(self._placer(), width=None, dtype=np.int64).lazy()
+
+    def _alone(self) -> Self:
+        """Return a copy that places new points, without anything of the size of the data."""
+        copy = object.__new__(type(self))
+        copy.__dict__ = {name: held for name, held in vars(self).items() if name not in OF_POINTS}
+        copy._graph_ = self._graph_.alone()
+        copy._basis = self._basis._replace(vectors=None, map=self._basis.map.alone())
+        return copy
 
     def _assign(self, X: Matrix) -> Integers:
         V = extend(self._basis, *self._graph_.rows(X))

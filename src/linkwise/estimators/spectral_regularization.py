@@ -105,11 +105,12 @@ class SpectralRegularization(SpectralClusterer):
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         self._prepare_basis(X, rng, self.n_components)
-        self._errors = diagonal_errors(LazyRows(self._basis.vectors, self._first))
+        self._errors = diagonal_errors(self._first())
 
-    def _first(self, V: Array) -> Array:
+    def _first(self) -> LazyRows:
         """Return the eigenvectors that the matrix recombines."""
-        return V[:, : self.n_components]
+        m = self.n_components
+        return LazyRows(self._basis.vectors, lambda V: V[:, :m])
 
     def _learn(
         self,
@@ -122,7 +123,7 @@ class SpectralRegularization(SpectralClusterer):
         self._root = None
         if links:
             self.matrix_, self.shrinkage_ = fit_matrix(
-                LazyRows(self._basis.vectors, self._first), *links.arrays(),
+                self._first(), *links.arrays(),
                 n_clusters=self.n_clusters, shrinkage=self.shrinkage, diagonal=self.diagonal,
                 errors=self._errors, rng=rng,
             )  # fmt: skip
@@ -133,4 +134,4 @@ class SpectralRegularization(SpectralClusterer):
     def _embed(self, V: Array) -> Array:
         if self._root is None:
             return unit_rows(V[:, : self.n_clusters])
-        return (self._first(V) @ self._root).astype(V.dtype, copy=False)  # F M^1/2
+        return (V[:, : self.n_components] @ self._root).astype(V.dtype, copy=False)  # F M^1/2

@@ -31,7 +31,16 @@ from sklearn.cluster import KMeans
 
 from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.executors import one_thread, run_blocks
-from linkwise.blocks.rows import content_sample, over_rows, read_block, take_rows, write_block
+from linkwise.blocks.passes import over_blocks, tree_sum
+from linkwise.blocks.rows import (
+    bounds_of,
+    content_sample,
+    on_cluster,
+    read_block,
+    slices_of,
+    take_rows,
+    write_block,
+)
 from linkwise.graph.affinity import Rows
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.weights import resolve_sigma
@@ -47,37 +56,50 @@ DEVICE_ROWS = 1 << 25  # the same on a device, where sums of 2^27 rows are exact
 class Interpolation:
     """Z: for every row the numbers and weights of s anchors, in memory or in a scratch file."""
 
-    def __init__(self, indices, weights, p):
+    bounds = None  # of its blocks, if the rows are in parts
+
+    def __init__(self, indices, weights, p, bounds=None):
         self.indices, self.weights = indices, weights
+        if bounds is not None:
+            self.bounds = bounds
         self.shape = (indices.shape[0], p)
         self.dtype = weights.dtype
 
     @classmethod
-    def empty(cls, n, p, s, like):
+    def empty(cls, n, p, s, like, bounds=None):
         """Return a Z to be filled block by block, of the dtype and on the device of an array."""
         if on_device(like):
             make = door(like).empty
             return cls(make((n, s), like, "int32"), make((n, s), like), p)
-        dtype = like.dtype
-        number = np.dtype(np.uint16 if p <= 1 << 16 else np.int32)
+        dtype, number = like.dtype, number_type(p)
         if n * s * (number.itemsize + dtype.itemsize) <= IN_MEMORY:
-            return cls(np.empty((n, s), number), np.empty((n, s), dtype), p)
+            return cls(np.empty((n, s), number), np.empty((n, s), dtype), p, bounds)
 
         def scratch(kind):
             with tempfile.TemporaryFile() as file:  # it lasts as long as the map of it
                 return np.memmap(file, dtype=kind, mode="w+", shape=(n, s))
 
-        return cls(scratch(number), scratch(dtype), p)
+        return cls(scratch(number), scratch(dtype), p, bounds)
 
     def block(self, part):
         """Return (indices, weights) of a slice or of listed rows."""
         read = read_block if isinstance(part, slice) else take_rows
         return read(self.indices, part), read(self.weights, part)
 
+    def part(self, part):
+        """Return the Interpolation of a slice of the rows."""
+        indices, weights = self.block(part)
+        return Interpolation(indices, weights, self.shape[1])
+
     def __getitem__(self, part):
         """Return rows of Z as a sparse matrix."""
         indices, weights = self.block(part)
         return door(weights).row_matrix(indices, weights, self.shape[1])
+
+
+def number_type(p):
+    """Return the dtype of the numbers of p anchors."""
+    return np.dtype(np.uint16 if p <= 1 << 16 else np.int32)
 
 
 def choose_anchors(sample, p, rng):
@@ -129,7 +151,6 @@ class AnchorAffinity:
     order = None
 
     def __init__(self, X, *, n_anchors, n_nearest, sigma, rng):
-        n, d = X.shape
         dtype = X.dtype if on_device(X) else np.result_type(X.dtype, np.float32)
         self.sample = content_sample(X, max(SAMPLE * n_anchors, LEAST), rng)
         sample = take_rows(X, self.sample, dtype)
@@ -143,18 +164,7 @@ class AnchorAffinity:
             near = nearest_anchors(sample[::4], self.plan).squared_distances
         farthest = door(near).cast(namespace(near).sqrt(near[:, -1]), "float64")
         self.sigma = None if sigma == "local" else resolve_sigma(sigma, float(farthest.mean()))
-        self.Z = Interpolation.empty(n, len(self.anchors), self.s, sample)
-
-        def assign(part):
-            block = read_block(X, part, dtype)
-            check_finite(block, range(part.start, part.stop))
-            indices, weights = self.interpolate(block)
-            write_block(self.Z.indices, part, indices)
-            write_block(self.Z.weights, part, weights)
-
-        width = len(self.anchors) // 4 if on_device(X) else d  # a device holds a whole product
-        for _ in over_rows(assign, sample, n, width, label="anchors", total=n):
-            pass
+        self.Z = interpolation(X, self.plan, self.sigma, sample)
         self.W = AnchoredMatrix.of(self.Z)
 
     def interpolate(self, X):
@@ -162,12 +172,51 @@ class AnchorAffinity:
         indices, squared = nearest_anchors(X, self.plan)
         return indices, weights_of(squared, self.sigma)
 
+    def alone(self):
+        """Return what `rows` needs, without the graph of the given points."""
+        light = object.__new__(type(self))
+        light.anchors, light.s, light.plan, light.sigma = (
+            self.anchors, self.s, self.plan, self.sigma,
+        )  # fmt: skip
+        return light
+
     def rows(self, X_new):
         """Return z(x) of new points as P, csr_array (q, p)."""
         X_new = X_new if on_device(X_new) else np.ascontiguousarray(X_new)
         indices, weights = self.interpolate(X_new)
         Z = door(weights).row_matrix(indices, weights, len(self.anchors))
         return Rows(Z, namespace(weights).ones_like(weights[:, 0]))
+
+
+def interpolation(X, plan, sigma, like):
+    """Return Z of Eq. (1) for all rows of X, in the dtype and on the device of an array.
+
+    On a cluster every worker keeps the blocks that it computed.
+    """
+    n, d = X.shape
+    p, dtype = len(plan.anchors), like.dtype
+
+    def assign(part, block):
+        block = door(block).cast(block, dtype)
+        check_finite(block, range(part.start, part.stop))
+        indices, squared = nearest_anchors(block, plan)
+        number = indices.dtype if on_device(block) else number_type(p)
+        return Interpolation(door(block).cast(indices, number), weights_of(squared, sigma), p)
+
+    remote = on_cluster(X)
+    if remote is not None:
+        return remote.then(assign, width=p, dtype=dtype).keep("anchors")
+    Z = Interpolation.empty(n, p, plan.s, like, bounds_of(X))
+    width = p // 4 if on_device(X) else d  # a device holds a whole product
+    for part, block in over_blocks(assign, X, width, like=like, label="anchors", total=n):
+        write_block(Z.indices, part, block.indices)
+        write_block(Z.weights, part, block.weights)
+    return Z
+
+
+def add_each(left, right):
+    """Return the sums of two tuples of arrays."""
+    return tuple(a + b for a, b in zip(left, right, strict=True))
 
 
 def gram(Z, inverse_degrees=None):
@@ -179,12 +228,12 @@ def gram(Z, inverse_degrees=None):
     inverse_degrees : function (rows of Z, a csr_array) -> array (b,), or None for D = I
     """
     n, p = Z.shape
-    s = Z.indices.shape[1]
-    # each pair of slots once; the transpose adds the other order, and the second half of own ones
-    slots = [(a, b, 0.5 if a == b else 1) for a in range(s) for b in range(a, s)]
 
-    def add(part):
-        indices, weights = Z.block(part)
+    def add(part, block):
+        indices, weights = block.block(slice(None))
+        s = indices.shape[1]
+        # each pair of slots once; the transpose adds the other order, and half of own ones
+        slots = [(a, b, 0.5 if a == b else 1) for a in range(s) for b in range(a, s)]
         if on_device(weights) and inverse_degrees is None:
             return tuple(map(to_host, door(weights).pair_sums(indices, weights, p)))
         left = weights = weights.astype(np.float64)  # float32 would give no Gram matrix
@@ -200,12 +249,16 @@ def gram(Z, inverse_degrees=None):
         )
         return half.reshape(p, p), mass
 
-    rows = max(DEVICE_ROWS if on_device(Z.weights) else GRAM_ROWS, p * p // 8)
-    parts = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
-    half, mass = np.zeros((p, p)), np.zeros(p)
-    for more, more_mass in run_blocks(add, parts):
-        half += more
-        mass += more_mass
+    remote = on_cluster(Z)
+    if remote is not None:
+        half, mass = remote.sum(add, add_each, label="gram")
+        return half + half.T, mass
+    if Z.bounds is not None:
+        parts = slices_of(Z.bounds)
+    else:
+        rows = max(DEVICE_ROWS if on_device(Z.weights) else GRAM_ROWS, p * p // 8)
+        parts = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+    half, mass = tree_sum(run_blocks(lambda part: add(part, Z.part(part)), parts), add_each)
     return half + half.T, mass
 
 
@@ -229,6 +282,11 @@ class AnchoredMatrix:
         self.mass, self.G = mass, G  # l (p,), and G of Eq. (4) with the degrees of Z C Z^T
         self.touched = touched
         self.shape, self.dtype, self.ndim = (Z.shape[0],) * 2, Z.dtype, 2
+
+    @property
+    def like(self):
+        """An array of the library and on the device of Z."""
+        return getattr(self.Z, "weights", self.mass)
 
     @classmethod
     def of(cls, Z):

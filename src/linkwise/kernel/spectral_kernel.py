@@ -35,7 +35,8 @@ pairs, O(m^2) memory beside F; K is never formed. Equation numbers are the paper
 import numpy as np
 
 from linkwise.arrays import door, namespace, on_device, to_host
-from linkwise.blocks.rows import over_rows, read_block, take_rows
+from linkwise.blocks.passes import sum_over_blocks
+from linkwise.blocks.rows import take_rows
 from linkwise.linalg.monotone import gram_root, monotone_least_squares
 
 # constraints that the prior counts for: of 5, 10, 20 and 40 on nine data sets, 5 and 10 lost
@@ -55,8 +56,7 @@ def diagonal_terms(F):
     """
     n, m = F.shape
 
-    def products(part):
-        rows = read_block(F, part)
+    def products(part, rows):
         Y = door(rows).empty((len(rows), m + 1), rows, "float64")
         Y[:, :m] = rows
         Y[:, :m] *= Y[:, :m]
@@ -64,8 +64,7 @@ def diagonal_terms(F):
         Y[:, m] = 1
         return to_host(Y.T @ Y)
 
-    blocks = over_rows(products, F, n, 2 * m)  # twice as wide as single precision
-    return gram_root(sum(product for _, product in blocks))
+    return gram_root(sum_over_blocks(products, F, 2 * m))  # twice as wide as single precision
 
 
 def pair_terms(F, i, j, weight, target, m):

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from linkwise.blocks.executors import run_blocks
-from linkwise.blocks.rows import read_block, row_blocks, take_rows
+from linkwise.blocks.passes import sum_over_blocks
+from linkwise.blocks.rows import take_rows
 
 STRENGTHS = tuple(10.0**e for e in range(-3, 4))  # tried for h, times the total weight of pairs
 FOLDS = 5  # of the cross-validation over the pairs
@@ -89,12 +89,11 @@ def diagonal_errors(F):
     """Return sum_i (K_ii - 1)^2 as a Quadratic, F scaled by sqrt(n); array or computed rows."""
     n, m = F.shape
 
-    def block(part):
-        Y = np.sqrt(n) * read_block(F, part).astype(np.float64)
+    def errors(part, rows):
+        Y = np.sqrt(n) * rows.astype(np.float64)
         return squared_errors(Y, Y, np.ones(len(Y)), np.ones(len(Y)))
 
-    blocks = run_blocks(block, row_blocks(n, m * m, 8))
-    return sum(blocks, next(blocks))
+    return Quadratic(*sum_over_blocks(errors, F, 2 * m * m))  # twice as wide as single precision
 
 
 def project(x, m):

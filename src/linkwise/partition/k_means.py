@@ -19,8 +19,10 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
 from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.executors import run_blocks
+from linkwise.blocks.passes import over_blocks
 from linkwise.blocks.rows import (
     content_sample,
+    on_cluster,
     over_rows,
     read_block,
     take_rows,
@@ -129,33 +131,70 @@ def polish(Z, centres, steps):
     return centres
 
 
-def label_rows(Z, centres, out):
-    """Write the nearest centre of every row to ``out``, numbered by first appearance.
+class Appearance:
+    """The order in which k labels appear in blocks of rows."""
 
-    Returns the centres of non-empty clusters in that order, and the inertia.
+    def __init__(self, k):
+        self.rank = np.full(k, -1, dtype=np.int64)  # of each label; -1 until it appears
+        self.found = 0
+
+    def see(self, new):
+        """Count the labels of a block, in the order in which they appear there."""
+        new = new[self.rank[new] < 0]
+        self.rank[new] = self.found + np.arange(len(new))
+        self.found += len(new)
+
+    def order(self):
+        """Return the labels that appeared, in their order."""
+        return np.argsort(self.rank, kind="stable")[len(self.rank) - self.found :]
+
+
+def label_rows(Z, centres, out=None):
+    """Return (labels, centres, inertia): the nearest centre of every row, by first appearance.
+
+    The centres are those of non-empty clusters in that order. The labels are an array, written to
+    ``out`` if it is given; on a cluster they stay with the workers.
     """
     n, k = Z.shape[0], len(centres)
-    tools = door(centres)
-    rank = np.full(k, -1, dtype=np.int64)
-    found, inertia = 0, 0.0
+    tools, seen = door(centres), Appearance(k)
 
-    def nearest(part):
-        rows = read_block(Z, part)
+    def nearest(part, rows):
         labels, less = assign(rows, centres)
-        total = tools.cast(less, "float64").sum() + tools.squared_norms(rows).sum()
-        return labels, total
+        total = door(less).cast(less, "float64").sum() + door(rows).squared_norms(rows).sum()
+        return labels, float(total)
 
-    width = max(Z.shape[1], k)
-    for part, (block, more) in over_rows(nearest, centres, n, width, label="labels", total=n):
-        inertia += float(more)
-        if found < k:
-            new = tools.in_order_of_appearance(block, k)
-            new = new[rank[new] < 0]
-            rank[new] = found + np.arange(len(new))
-            found += len(new)
-        write_block(out, part, tools.asarray(rank, block)[block])
-    order = np.argsort(rank, kind="stable")[k - found :]
-    return centres[tools.asarray(order, centres)], inertia
+    remote = on_cluster(Z)
+    if remote is not None:
+        labels, inertia = label_on_cluster(remote.then(nearest), seen)
+    else:
+        inertia, width = 0.0, max(Z.shape[1], k)
+        labels = tools.empty(n, centres, "int64") if out is None else out
+        shown = {"label": "labels", "total": n}
+        for part, (block, more) in over_blocks(nearest, Z, width, like=centres, **shown):
+            inertia += more
+            if seen.found < k:
+                seen.see(tools.in_order_of_appearance(block, k))
+            write_block(labels, part, tools.asarray(seen.rank, block)[block])
+    return labels, centres[tools.asarray(seen.order(), centres)], inertia
+
+
+def label_on_cluster(nearest, seen):
+    """Return (labels, inertia) of rows (nearest centre, inertia) on a cluster.
+
+    Two tasks a block: the first finds the nearest centres, which the worker keeps, the second
+    renames them when the labels are used.
+    """
+    k = len(seen.rank)
+    small = nearest.then(lambda part, found: (found[0].astype(np.int32), found[1]))
+    kept = small.keep("labels")
+    inertia = 0.0
+    for _, (new, more) in kept.each(
+        lambda part, found: (door(found[0]).in_order_of_appearance(found[0], k), found[1])
+    ):
+        inertia += more
+        seen.see(new)
+    rank = seen.rank
+    return kept.then(lambda part, found: rank[found[0]], width=None, dtype=np.int64), inertia
 
 
 def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
@@ -181,8 +220,7 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
         seed = int(rng.integers(2**31 - 1))
         (start,) = best_starts([start_rows(larger, k)], k, n_init=n_init, seed=seed)
     centres = polish(larger, start, STEPS)
-    labels = door(centres).empty(n, centres, "int64") if out is None else out
-    centres, inertia = label_rows(Z, centres, labels)
+    labels, centres, inertia = label_rows(Z, centres, out)
     if len(centres) < k:
         warn(
             f"only {len(centres)} of {k} clusters found: the points, or their embedding under the "

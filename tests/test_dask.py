@@ -1,0 +1,223 @@
+"""Rows in parts, and rows on a Dask cluster: the same sums and labels as in one process."""
+
+import os
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from linkwise import (
+    CCSKL,
+    Constraints,
+    ExhaustivePropagation,
+    PropagatedSpectralClustering,
+    SignedSpectralClustering,
+    SpectralLearning,
+    SpectralRegularization,
+)
+from linkwise.blocks import parts as part_files
+from linkwise.blocks.parts import in_blocks, open_parts
+from linkwise.blocks.passes import tree_sum
+from linkwise.blocks.rows import slices_of
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask, which starts and ends processes
+
+N, SIZE = 2000, 300
+
+
+def points(seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=N)
+    centres = np.array([[0, 0, 0], [6, 0, 0], [0, 6, 0]])
+    return (centres[y] + rng.normal(size=(N, 3))).astype(np.float32), y
+
+
+def links_of(y, count=30, seed=1):
+    return Constraints.sample(y, n_pairs=count, random_state=seed)
+
+
+def write_npy(folder, X, size=SIZE):
+    for i, a in enumerate(range(0, len(X), size)):
+        np.save(folder / f"part-{i:03}.npy", X[a : a + size])
+    return str(folder / "part-*.npy")
+
+
+def write_parquet(folder, X, size=SIZE, ids=None):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for i, a in enumerate(range(0, len(X), size)):
+        table = {f"x{j}": X[a : a + size, j] for j in range(X.shape[1])}
+        if ids is not None:
+            table["id"] = ids[a : a + size]
+        pq.write_table(pa.table(table), folder / f"part-{i:03}.parquet", row_group_size=100)
+    return str(folder / "part-*.parquet")
+
+
+def anchored(kind=CCSKL, **options):
+    params = {"n_anchors": 60}
+    return kind(3, affinity="anchors", affinity_params=params, random_state=0, **options)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Return a client of a cluster of two worker processes."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory):
+    """Return (X, links, pattern, model) of a fit to parts in this process."""
+    X, y = points()
+    pattern = write_npy(tmp_path_factory.mktemp("parts"), X)
+    links = links_of(y)
+    return X, links, pattern, anchored().fit(pattern, constraints=links)
+
+
+def test_a_sum_follows_one_tree_whatever_adds_it_up():
+    assert tree_sum("abcdefg", "({}{})".format) == "(((ab)(cd))((ef)g))"
+
+
+def test_parts_are_one_table(tmp_path):
+    X, _ = points()
+    for pattern in (write_npy(tmp_path, X), write_parquet(tmp_path, X)):
+        rows = open_parts(pattern)
+        assert rows.shape == X.shape
+        assert rows.dtype == X.dtype
+        assert_array_equal(rows[:], X)
+        assert_array_equal(rows[np.array([3, 299, 300, 1999])], X[[3, 299, 300, 1999]])
+
+
+def test_blocks_never_reach_over_the_end_of_a_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(part_files, "BLOCK", 128)
+    X, _ = points()
+    rows = open_parts(write_npy(tmp_path, X))
+    assert rows.bounds[:4].tolist() == [0, 128, 256, 300]
+    assert_array_equal(np.concatenate([rows[part] for part in slices_of(rows.bounds)]), X)
+    assert {b for b, _ in in_blocks(np.arange(N), rows.bounds)} == set(range(len(rows.pieces)))
+
+
+def test_a_part_with_other_columns_is_named(tmp_path):
+    X, _ = points()
+    pattern = write_npy(tmp_path, X)
+    np.save(tmp_path / "part-003.npy", X[:10, :2])
+    with pytest.raises(ValueError, match=r"part-003.npy has 2 columns of float32, and .*3 columns"):
+        anchored().fit(pattern)
+
+
+def test_the_cluster_gives_the_sums_and_labels_of_one_process(client, serial):
+    _, links, pattern, here = serial
+    there = anchored().fit(pattern, constraints=links)
+    G, G_there = here.affinity_matrix_.G, there.affinity_matrix_.G
+    assert abs(G - G_there).max() <= 1e-10 * abs(G).max()
+    assert there.labels_.chunks == ((*[SIZE] * 6, 200),)
+    assert_array_equal(there.labels_.compute(), here.labels_)
+    assert there.violations_ == here.violations_
+    assert there.predict(pattern) is there.labels_
+
+
+def test_chunks_of_an_array_are_blocks(client, serial):
+    import dask.array as da
+
+    X, links, _, here = serial
+    lazy = da.from_array(X, chunks=(SIZE, 2))
+    there = anchored().fit(lazy, constraints=links)
+    assert_array_equal(there.labels_.compute(), here.labels_)
+    placed = there.predict(lazy[::-1].rechunk((500, 3)))
+    assert placed.chunks == ((500,) * 4,)
+    assert_array_equal(placed.compute(), here.predict(X[::-1].copy()))
+    assert_array_equal(there.predict(X[:50]), here.predict(X[:50]))
+
+
+def test_a_frame_gets_a_series_with_its_index(client):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    X, y = points()
+    names = np.array([f"row {i}" for i in range(N)], dtype=object)
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(name=names)
+    links = links_of(y)
+    by_name = Constraints(
+        must_link=[(names[a], names[b]) for a, b in links.must_link],
+        cannot_link=[(names[a], names[b]) for a, b in links.cannot_link],
+    )
+    frame = dd.from_pandas(table, npartitions=4)
+    there = anchored().fit(frame, constraints=by_name, sample_id="name")
+    assert there.labels_.npartitions == 4
+    labels = there.labels_.compute()
+    assert_array_equal(labels.index, table.index)
+    import dask.array as da
+
+    array = da.from_array(X, chunks=(500, 3))
+    same = anchored().fit(array, constraints=by_name, sample_id=da.from_array(names, chunks=700))
+    assert_array_equal(same.labels_.compute(), labels)
+    broken = {tuple(sorted(pair[:2])) for pair in there.violations_}
+    assert broken <= {tuple(sorted(pair[:2])) for pair in by_name}
+
+
+def test_an_id_of_two_rows_and_an_unknown_id_are_refused(client, tmp_path):
+    X, _ = points()
+    ids = np.arange(N)
+    ids[1500] = 7
+    pattern = write_parquet(tmp_path, X, ids=ids)
+    with pytest.raises(ValueError, match="7 twice, at rows 7 and 1500"):
+        anchored().fit(pattern, constraints=([(7, 9)], []), sample_id="id")
+    with pytest.raises(ValueError, match="-5 is not in sample_id"):
+        anchored().fit(pattern, constraints=([(9, -5)], []), sample_id="id")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        SignedSpectralClustering,
+        SpectralLearning,
+        SpectralRegularization,
+        PropagatedSpectralClustering,
+        ExhaustivePropagation,
+    ],
+)
+def test_other_methods_with_anchors_agree(client, serial, kind):
+    _, links, pattern, _ = serial
+    with_client = anchored(kind).fit(pattern, constraints=links)
+    rows = open_parts(pattern)
+    assert_array_equal(
+        with_client.labels_.compute(), anchored(kind).fit(rows, constraints=links).labels_
+    )
+
+
+def test_a_missing_part_and_bad_numbers_end_in_one_sentence(client, tmp_path):
+    X, _ = points()
+    X[1234, 1] = np.nan
+    pattern = write_npy(tmp_path, X)
+    with pytest.raises(ValueError, match="row 1234, column 1 is nan"):
+        anchored().fit(pattern)
+    rows = open_parts(pattern)
+    os.remove(tmp_path / "part-002.npy")
+    from linkwise.blocks.cluster import rows_of_parts
+
+    with pytest.raises(FileNotFoundError, match=r"part-002.npy is not there"):
+        anchored().fit(rows_of_parts(rows, client))
+    assert not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+
+
+def test_methods_that_need_all_rows_refuse_a_cluster(client, serial):
+    import dask.array as da
+
+    from linkwise import PCKMeans
+
+    lazy = da.from_array(serial[0], chunks=(500, 3))
+    with pytest.raises(TypeError, match="PCKMeans reads all rows"):
+        PCKMeans(3).fit(lazy)
+    with pytest.raises(TypeError, match='affinity="anchors"'):
+        CCSKL(3).fit(lazy)
+    with pytest.raises(TypeError, match="out="):
+        anchored().fit(lazy, out="labels.npy")
