@@ -123,6 +123,13 @@ def gpu(args):
     return 0
 
 
+def dask(args):
+    """Measure CCSKL on a Dask cluster of two workers, some of them killed."""
+    from benchmarks.dask_cluster.run import run
+
+    return called(run, args)
+
+
 def page(args):
     """Measure the label page: the time to the next question, or of a frame."""
     from benchmarks.page.run import run
@@ -176,6 +183,7 @@ COMMANDS = {
     hard: arguments.add_hard,
     size: arguments.add_size,
     gpu: arguments.add_gpu,
+    dask: arguments.add_dask,
     page: arguments.add_page,
     segment: arguments.add_segment,
     extend: arguments.add_extend,

@@ -126,6 +126,14 @@ def add_gpu(add):
     add("--out", metavar="FILE", help="write the tables here as well")
 
 
+def add_dask(add):
+    """Add the options of the benchmark on a Dask cluster."""
+    add("--rows", type=whole(1000), default=5_000_000, metavar="N", help="default 5,000,000")
+    add("--columns", type=whole(2), default=32, metavar="D", help="default 32")
+    add("--kills", type=whole(0), default=50, metavar="N", help="runs with a killed worker")
+    add("--folder", metavar="DIR", help="where to put the parts for the time of the run")
+
+
 def add_page(add):
     """Add the options of the benchmark of the label page."""
     add("--answers", type=whole(0), default=300, metavar="N", help="of the expert; default 300")

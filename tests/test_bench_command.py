@@ -26,6 +26,7 @@ NAMES = (
     "hard",
     "size",
     "gpu",
+    "dask",
     "page",
     "segment",
     "fuzz",

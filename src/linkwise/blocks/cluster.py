@@ -185,7 +185,8 @@ class ClusterRows:
         """Return rows that differ from these."""
         width = self.shape[1] if self.ndim == 2 else None
         same = {"sources": self.sources, "width": width, "dtype": self.dtype}
-        same |= {"functions": self.functions, "origin": self.origin}
+        same |= {"functions": self.functions, "origin": self.origin, "token": self.token}
+        same["ids"] = self.ids
         return ClusterRows(self.client, bounds=self.bounds, **(same | changed))
 
     def then(self, function: BlockFunction[Any], **changed: Any) -> "ClusterRows":
@@ -193,7 +194,11 @@ class ClusterRows:
 
         ``changed`` may name another ``width`` and ``dtype``.
         """
-        return self._with(functions=(*self.functions, function), **changed)
+        return self._with(functions=(*self.functions, function), token=None, ids=None, **changed)
+
+    def named_as(self, other: Any) -> bool:
+        """Tell whether other rows are these very rows, by their names."""
+        return self.token is not None and bool(self.token == getattr(other, "token", None))
 
     def tasks(
         self,

@@ -74,6 +74,16 @@ def labels_that_keep(q, links, rng, *, hard, limits=None):
     return np.argmax(q, axis=1)
 
 
+def settle_raw(soft, links, error, rng, *, hard, limits=None):
+    """Return (labels (n,) as columns of q, q (n, k), the probability that each link is wrong)."""
+    xp = namespace(soft)
+    found = propagate(xp.log(xp.clip(soft, LEAST, None)), links, error)
+    wrong = probability_wrong(found.same, links.sign, error_of(links.weight, error))
+    kept = links if hard else links.select(wrong < LIKELY)
+    labels = labels_that_keep(to_host(found.q), kept, rng, hard=hard, limits=limits)
+    return labels, found.q, wrong
+
+
 def settle(soft, links, error, rng, *, hard, keep_empty, limits=None):
     """Return the FinalLabels.
 
@@ -88,14 +98,10 @@ def settle(soft, links, error, rng, *, hard, keep_empty, limits=None):
     limits : Limits of the sizes of the clusters, or None
     """
     xp, tools = namespace(soft), door(soft)
-    found = propagate(xp.log(xp.clip(soft, LEAST, None)), links, error)
-    wrong = probability_wrong(found.same, links.sign, error_of(links.weight, error))
-    kept = links if hard else links.select(wrong < LIKELY)
-    labels, clusters = by_appearance(
-        labels_that_keep(to_host(found.q), kept, rng, hard=hard, limits=limits)
-    )
+    raw, q, wrong = settle_raw(soft, links, error, rng, hard=hard, limits=limits)
+    labels, clusters = by_appearance(raw)
     if keep_empty:
         clusters = np.r_[clusters, np.setdiff1d(np.arange(soft.shape[1]), clusters)]
-    q = found.q[:, tools.asarray(clusters, soft)]
+    q = q[:, tools.asarray(clusters, soft)]
     q = q / xp.sum(q, axis=1, keepdims=True)
     return FinalLabels(tools.asarray(labels, soft), q, wrong, clusters.astype(np.intp))

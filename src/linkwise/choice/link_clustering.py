@@ -15,14 +15,17 @@ from linkwise._check import (
     check_cluster_range,
     check_constraints,
     check_n_clusters,
+    check_rows,
     check_sizes,
     extended_ids,
 )
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
 from linkwise.arrays import door, namespace, on_device, take, to_host
 from linkwise.blocks.executors import executor_of, one_thread
-from linkwise.blocks.rows import row_blocks, stack_rows
+from linkwise.blocks.rows import on_cluster, row_blocks, stack_rows
+from linkwise.blocks.sources import open_rows
 from linkwise.choice.candidates import SCORED_ERROR
+from linkwise.choice.cluster_labels import place_rows, settle_on_cluster
 from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import MOST_CLUSTERS, Count, choose_count
 from linkwise.choice.effort import EFFORTS, FOR_CANDIDATES, SLOWER, Effort
@@ -234,13 +237,15 @@ class LinkClustering(InductiveClusterer):
             one_thread(),
         ):  # the products are small: more threads only wait for each other
             plain, count, found = self._try(X, links, self._limits())
-            soft = soft_labels_of_all(X, plain.models, found)
-            final = settle(
-                soft, links, max(found.wrong, SCORED_ERROR), rng,
-                hard=self.respect == "hard", keep_empty=not self._open(),
-                limits=limits_of(self.size, self.balanced, X.shape[0], count.best),
-            )  # fmt: skip
-        self._unconstrained, self._soft = plain, soft
+            error, remote = max(found.wrong, SCORED_ERROR), on_cluster(X)
+            how: Any = {"hard": self.respect == "hard", "keep_empty": not self._open()}
+            if remote is None:
+                self._soft = soft_labels_of_all(X, plain.models, found)
+                limits = limits_of(self.size, self.balanced, X.shape[0], count.best)
+                final = settle(self._soft, links, error, rng, limits=limits, **how)
+            else:
+                final = settle_on_cluster(remote, plain.models, found, links, error, rng, **how)
+        self._unconstrained = plain
         self._store(plain.models, count, found, final)
         self._learnt_from, self.moves_ = (X.shape[0], links.n_pairs), []
         return final.labels
@@ -449,6 +454,27 @@ class LinkClustering(InductiveClusterer):
         check_is_fitted(self)
         pairs, wrong = list(self._given), to_host(self.suspicion_)
         return [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
+
+    def _check_X(self, X: Any, reset: bool = True) -> Any:
+        X = open_rows(X)
+        if on_cluster(X) is None:
+            return super()._check_X(X, reset=reset)
+        if self.size is not None or self.balanced:
+            raise TypeError(
+                "size= and balanced= assign all rows together, and X is on a Dask cluster: leave "
+                "them out, or pass X.compute()"
+            )
+        check_rows(self, X, reset=reset)
+        if X.dtype.kind == "f":
+            return X
+        return X.then(lambda part, block: block.astype(np.float64), dtype=np.float64)
+
+    def _place_on_cluster(self, X: Any) -> Any:
+        if X.named_as(self._fit_X):
+            return self.labels_
+        place = place_rows(self._models, self._members, self._co_trained)
+        soft = X.then(place)
+        return soft.then(lambda part, q: np.argmax(q, axis=1), width=None, dtype=np.int64).lazy()
 
     def _assign(self, X: Matrix) -> Integers:
         soft = self._soft_labels(X)

@@ -12,6 +12,7 @@ import shutil
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from linkwise import __version__
 from linkwise._files import write_whole
@@ -171,7 +172,8 @@ def run(args, files, links, model, client, folder):
         raise ValueError(f"{args.data} has {counted(n, 'row')}, too few for {args.k:,} clusters")
     with ExitStack() as stack:
         stack.enter_context(limits(args.max_memory, args.max_time))
-        rows, before = files, None
+        rows: Any = files
+        before: Any = None
         if client is not None:
             from linkwise.blocks.cluster import rows_of_parts
             from linkwise.blocks.memo import Memo, remembered

@@ -239,7 +239,7 @@ class SpectralClusterer(InductiveClusterer):
         return place
 
     def _place_on_cluster(self, X: Any) -> Any:
-        if X.token == getattr(self._fit_X, "token", None):  # the very points of fit
+        if X.named_as(self._fit_X):
             return self.labels_
         return X.then(self._placer(), width=None, dtype=np.int64).lazy()
 

@@ -1,0 +1,165 @@
+"""CCSKL on a Dask cluster of two workers on this machine.
+
+Points of a mixture of Gaussians are written in parts. ``linkwise fit`` clusters them in one process
+and on a cluster: a scheduler and two workers, separate processes with their own folders, which
+share the folder of parts and that of the labels. Printed are whether the labels are the same, byte
+by byte, the CPU seconds of the process and of the workers, the peak memory of the client, and how
+many runs with a worker killed at a random moment gave the same labels.
+"""
+
+import filecmp
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from linkwise import MissingExtra
+
+CLUSTERS, LINKS, PER_PART = 10, 200, 250_000
+WORKERS = 2
+
+
+def write_parts(folder, n, d, seed=0):
+    """Write n points of a mixture in parts, and links; return the pattern of the parts."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(CLUSTERS, d)) * 1.5
+    classes = []
+    for i, start in enumerate(range(0, n, PER_PART)):
+        y = rng.integers(CLUSTERS, size=min(PER_PART, n - start))
+        X = rng.standard_normal((len(y), d), dtype=np.float32)
+        X += centres[y].astype(np.float32)
+        np.save(folder / f"part-{i:04}.npy", X)
+        classes.append(y[:1000])  # links name rows of the beginning of a part
+    rows = rng.integers(len(classes[0]), size=(LINKS, 2))
+    lines = [
+        f"{a},{b},{'must' if classes[0][a] == classes[0][b] else 'cannot'}"
+        for a, b in rows
+        if a != b
+    ]
+    (folder.parent / "links.csv").write_text("\n".join(["id_a,id_b,kind", *lines]) + "\n")
+    return str(folder / "part-*.npy")
+
+
+def fit(folder, pattern, output, *options):
+    """Run linkwise fit; return (its report, CPU seconds, peak memory in bytes, seconds)."""
+    command = [
+        sys.executable, "-m", "linkwise", "fit", pattern, "--links", str(folder / "links.csv"),
+        "-k", str(CLUSTERS), "--anchors", "1000", "--json", "-o", str(output), *options,
+    ]  # fmt: skip
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder)
+    printed = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status != 0:
+        raise RuntimeError(f"linkwise fit ended with {os.waitstatus_to_exitcode(status)}")
+    cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    return json.loads(printed), cpu, peak, time.perf_counter() - began
+
+
+@contextmanager
+def process(folder, *command):
+    """Start a process in its own folder, and end it."""
+    folder.mkdir()
+    log = open(folder / "log", "w")  # noqa: SIM115
+    started = subprocess.Popen([sys.executable, "-m", *command], cwd=folder, stdout=log, stderr=log)
+    try:
+        yield started
+    finally:
+        started.terminate()
+        try:
+            started.wait(20)
+        except subprocess.TimeoutExpired:
+            started.kill()
+        log.close()
+
+
+@contextmanager
+def cluster(folder):
+    """Start a scheduler and workers; yield a client of it."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtra("distributed", "dask") from None
+    file = folder / "scheduler.json"
+    with ExitStack() as stack:
+        start = stack.enter_context
+        named = ["--no-dashboard", "--scheduler-file", str(file)]
+        scheduler = ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *named]
+        start(process(folder / "scheduler", *scheduler))
+        for i in range(WORKERS):
+            own = folder / f"worker-{i}"
+            limits = ["--nthreads", "1", "--memory-limit", "4GiB", "--local-directory", str(own)]
+            start(process(own, "distributed.cli.dask_worker", *named, *limits))
+        while not file.exists():
+            time.sleep(0.2)
+        client = start(Client(scheduler_file=str(file), timeout="120s"))
+        client.wait_for_workers(WORKERS, timeout=300)
+        yield client
+
+
+def same(left, right):
+    """Tell whether two folders have the same files, byte by byte."""
+    names = sorted(os.listdir(left))
+    if names != sorted(os.listdir(right)):
+        return False
+    return not any(filecmp.cmpfiles(left, right, names, shallow=False)[1:])
+
+
+def cpu_of_workers(client):
+    """Return the CPU seconds of all workers so far."""
+    return sum(client.run(time.process_time).values())
+
+
+def kill_later(client, seconds):
+    """Kill a random worker after some seconds."""
+    pid = random.choice(list(client.run(os.getpid).values()))
+    timer = threading.Timer(seconds, os.kill, (pid, signal.SIGKILL))
+    timer.start()
+    return timer
+
+
+def run(rows, columns, kills, folder=None):
+    """Run the benchmark and print its figures."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        folder = Path(name)
+        (folder / "parts").mkdir()
+        pattern = write_parts(folder / "parts", rows, columns)
+        _, alone, _, seconds = fit(folder, pattern, folder / "alone")
+        print(f"{rows:,} x {columns} in parts of {PER_PART:,} rows")
+        print(f"one process: {alone:.1f} CPU seconds, {seconds:.1f} seconds", flush=True)
+        with cluster(folder) as client:
+            address = client.scheduler.address
+            before = cpu_of_workers(client)
+            report, client_cpu, peak, seconds = fit(
+                folder, pattern, folder / "cluster", "--scheduler", address
+            )
+            spent = cpu_of_workers(client) - before
+            equal = same(folder / "alone", folder / "cluster")
+            print(f"{WORKERS} workers: labels {'identical' if equal else 'DIFFERENT'}")
+            print(f"workers: {spent:.1f} CPU seconds, {spent / alone:.2f} of one process")
+            print(f"client: {client_cpu:.1f} CPU seconds, peak {peak / 1e6:.0f} MB")
+            print(f"{seconds:.1f} seconds; {report['cluster']['words']}", flush=True)
+            identical = 0
+            for i in range(kills):
+                client.wait_for_workers(WORKERS, timeout=300)
+                output = folder / f"killed-{i}"
+                timer = kill_later(client, random.Random(i).uniform(0, seconds))
+                report, *_ = fit(folder, pattern, output, "--scheduler", address)
+                timer.cancel()
+                identical += same(folder / "alone", output)
+                again = report["cluster"]["again"]
+                print(f"kill {i + 1}: {identical} identical; {again} tasks again", flush=True)
+            if kills:
+                print(f"{kills} runs with a killed worker: {identical} identical")
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(f"(this benchmark itself: peak {own / 1e3:.0f} MB)")
