@@ -1,6 +1,10 @@
 """Rows in parts, and rows on a Dask cluster: the same sums and labels as in one process."""
 
+import gc
 import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -233,7 +237,13 @@ def test_other_methods_with_anchors_agree(client, serial, kind):
     )
 
 
+def tasks_of(client):
+    return set(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)))
+
+
 def test_a_missing_part_and_bad_numbers_end_in_one_sentence(client, tmp_path):
+    gc.collect()  # models of other tests
+    before = tasks_of(client)
     X, _ = points()
     X[1234, 1] = np.nan
     pattern = write_npy(tmp_path, X)
@@ -245,7 +255,31 @@ def test_a_missing_part_and_bad_numbers_end_in_one_sentence(client, tmp_path):
 
     with pytest.raises(FileNotFoundError, match=r"part-002.npy is not there"):
         anchored().fit(rows_of_parts(rows, client))
-    assert not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+    for _ in range(100):  # the scheduler forgets cancelled tasks in a moment
+        if not tasks_of(client) - before:
+            break
+        time.sleep(0.2)
+    assert not tasks_of(client) - before
+
+
+def test_a_killed_worker_changes_nothing(client, serial):
+    _, links, pattern, here = serial
+    pid = next(iter(client.run(os.getpid).values()))
+    threading.Timer(0.3, os.kill, (pid, signal.SIGKILL)).start()
+    there = anchored().fit(pattern, constraints=links)
+    assert_array_equal(there.labels_.compute(), here.labels_)
+
+
+def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monkeypatch):
+    from linkwise.cli import main, parts
+
+    monkeypatch.setattr(parts, "WAIT", "1s")
+    X, _ = points()
+    pattern = write_npy(tmp_path, X)
+    command = ["fit", pattern, "-k", "3", "--anchors", "60", "-o", str(tmp_path / "labels")]
+    assert main([*command, "--scheduler", "tcp://127.0.0.1:9"]) == 3
+    assert "no scheduler answers there" in capsys.readouterr().err
+    assert not (tmp_path / "labels").exists()
 
 
 def test_methods_that_need_all_rows_refuse_a_cluster(client, serial):

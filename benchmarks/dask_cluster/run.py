@@ -57,13 +57,15 @@ def fit(folder, pattern, output, *options):
         "-k", str(CLUSTERS), "--anchors", "1000", "--json", "-o", str(output), *options,
     ]  # fmt: skip
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder)
-    printed = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
+    with tempfile.TemporaryFile() as printed:
+        process = subprocess.Popen(command, stdout=printed, cwd=folder)
+        _, status, used = os.wait4(process.pid, 0)
+        printed.seek(0)
+        text = printed.read()
     if status != 0:
         raise RuntimeError(f"linkwise fit ended with {os.waitstatus_to_exitcode(status)}")
     cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
-    return json.loads(printed), cpu, peak, time.perf_counter() - began
+    return json.loads(text), cpu, peak, time.perf_counter() - began
 
 
 @contextmanager

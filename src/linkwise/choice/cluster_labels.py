@@ -50,7 +50,7 @@ def settle_on_cluster(X, models, combination, links, error, rng, *, hard, keep_e
         )
 
     touched = np.asarray(links.ids) if links else np.empty(0, np.int64)
-    raw, q_touched, wrong = np.empty(0, np.int64), None, np.zeros(0)
+    raw, q_touched, wrong = np.empty(0, np.int64), np.empty((0, 0)), np.zeros(0)
     if len(touched):
         few = placed(models, members, co_trained, take_rows(X, touched, X.dtype))
         few = with_sample(few, touched, models, combination)
