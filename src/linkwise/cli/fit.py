@@ -17,7 +17,7 @@ from linkwise.cli.inputs import (
 )
 from linkwise.cli.methods import method_class
 from linkwise.cli.output import UsageError, write_bytes
-from linkwise.cli.parts import fit_parts
+from linkwise.cli.parts import check_arguments, fit_parts
 from linkwise.exceptions import InfeasibleConstraints
 
 SUFFIX = ".lwmodel"
@@ -33,6 +33,7 @@ def fit(args: Namespace) -> int:
     from linkwise.blocks.parts import is_pattern
 
     if is_pattern(args.data):
+        check_arguments(args)
         complete(args)
         complete_from(args, None, 0)
         return fit_parts(args, make_model, show)

@@ -31,8 +31,9 @@ def check_arguments(args):
         raise UsageError(
             f"-o {args.output}: rows in parts get a folder of labels, such as -o labels/"
         )
-    if args.standardize:
-        raise UsageError("--standardize is not for rows in parts; standardise them beforehand")
+    for flag in ("standardize", "save", "into", "explain"):
+        if getattr(args, flag):
+            raise UsageError(f"--{flag} is for one file, not for rows in parts; leave it out")
     if folder.exists() and not args.force:
         raise FileExistsError(f"{args.output} exists; --force replaces the labels in it")
     if folder.exists() and not holds_labels_only(folder):
@@ -99,7 +100,6 @@ def fit_parts(args, make_model, report_on):
     make_model : function (args) -> estimator
     report_on : function (args, report), which prints the outcome
     """
-    check_arguments(args)
     with cluster(args.scheduler) as client:
         files, recognised = open_data(args)
         if recognised is not None and not args.quiet:
