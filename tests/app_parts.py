@@ -218,7 +218,7 @@ class ServedLabelPage(Page):
         return self.command("/api/answer", {"a": question["a"], "b": question["b"], "same": same})
 
     def _correction(self, action, options):
-        return {"action": action, "options": options, "labels": self.label_page.labels_version}
+        return {"action": action, "options": options, "seen": self.label_page.seen}
 
     def correct(self, action, status=200, *, teach=False, **options):
         body = self._correction(action, options) | {"teach": teach}

@@ -2,13 +2,17 @@
 
 import json
 import os
+import queue
 import random
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_wine
 from sklearn.neighbors import NearestNeighbors
@@ -23,8 +27,10 @@ from starlette.routing import Route
 from linkwise import Constraints
 from linkwise.app import security
 from linkwise.app.engine import Engine
-from linkwise.app.map_layout import flat, islands
+from linkwise.app.map_layout import filled, flat, islands
+from linkwise.app.map_process import MapProcess
 from linkwise.app.messages import Job, Map, Result
+from linkwise.app.requests import fingerprint
 from linkwise.app.security import Access, Kept, check_host, keep, recall
 from linkwise.app.server import application
 from linkwise.app.worker import Worker
@@ -286,7 +292,7 @@ def test_a_server_started_again_goes_on_where_it_was(table):
 def test_a_wrong_command_is_refused_in_a_sentence(stub, path, body, sentence):
     more = {} if path in ("count", "mode") else {"client": "c" * 8}
     if path == "correct" and "since" not in sentence:
-        more["labels"] = 1
+        more["seen"] = stub.label_page.seen
     reply = stub.post(f"/api/{path}", body | more)
     assert reply.status == 400
     assert sentence in reply.json()["error"]
@@ -437,6 +443,9 @@ ODD = [
 ]  # fmt: skip
 
 
+SEEN = fingerprint(np.zeros(24, dtype="<i4").tobytes())  # of the clusters of the Stub
+
+
 def wild(rng):
     """Return a command that is nearly right."""
     rows = rng.choice(
@@ -452,7 +461,7 @@ def wild(rng):
         "event": rng.choice([None, rng.randrange(40), rng.choice(ODD)]),
         "k": rng.choice([None, 1, 3, rng.choice(ODD)]),
         "mode": rng.choice(["live", "pause", "stop", rng.choice(ODD)]),
-        "labels": rng.choice([1, 2, rng.choice(ODD)]),
+        "seen": rng.choice([SEEN, SEEN, rng.choice(ODD)]),
         "action": rng.choice([*ACTIONS, rng.choice(ODD)]),
         "options": rng.choice(
             [
@@ -465,8 +474,8 @@ def wild(rng):
     takes = {
         "answer": ["a", "b", "same", "client"], "mark": ["rows", "mark", "client"],
         "undo": ["client", "event"], "redo": ["client", "event"],
-        "correct": ["action", "options", "client", "labels"], "count": ["k"], "mode": ["mode"],
-        "preview": ["action", "options", "labels"],
+        "correct": ["action", "options", "client", "seen"], "count": ["k"], "mode": ["mode"],
+        "preview": ["action", "options", "seen"],
     }  # fmt: skip
     path = rng.choice(PATHS)
     names = takes.get(path, [])
@@ -609,6 +618,19 @@ def test_a_correction_changes_what_it_names_and_has_the_last_word(tmp_path):
         np.testing.assert_array_equal(found.label_page.labels, split)
 
 
+def test_a_correction_made_before_a_restart_is_applied_or_refused(tmp_path):
+    blobs(tmp_path / "data.csv", 24)
+    with page(tmp_path / "data.csv", columns=["x", "y"]) as found:
+        seen, key = found.state()["seen"], found.state()["key"]
+    with page(tmp_path / "data.csv", columns=["x", "y"]) as found:
+        assert found.state()["key"] == key
+        body = {"action": "merge", "options": {"first": 0, "second": 1}}
+        error = found.command("/api/correct", body | {"seen": "0" * 32}, status=400)
+        assert "clusters have changed since" in error["error"]
+        state = found.command("/api/correct", body | {"seen": seen})
+        assert len(state["clusters"]) == 2
+
+
 def test_a_correction_teaches_only_if_it_is_asked_to(tmp_path):
     blobs(tmp_path / "data.csv", 24)
     with page(tmp_path / "data.csv", columns=["x", "y"], worker=Stub) as found:
@@ -677,13 +699,26 @@ def test_a_better_map_lies_like_the_quick_one():
         assert np.trace(moved.T @ other) > 0.8 * np.linalg.norm(moved) * np.linalg.norm(other)
 
 
-def test_an_engine_has_a_quick_and_a_better_map():
+def test_an_engine_has_a_quick_map():
     X = np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0) + np.eye(60)[:, :2]
-    engine, job = Engine(X), Job(1, Task(Constraints(), [], [], 3))
-    for found in (engine.map(3), engine.arranged(job)):
-        assert found.xy.shape == (60, 2)
-        assert found.xy.dtype == np.float32
-        assert abs(found.xy).max() <= 1
+    found = Engine(X).map(3)
+    assert found.xy.shape == (60, 2)
+    assert found.xy.dtype == np.float32
+    assert abs(found.xy).max() <= 1
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.5, 3, 100]))
+def test_the_map_shows_every_point_apart_and_leaves_room_for_most(seed, far):
+    rng = np.random.default_rng(seed)
+    xy = rng.uniform(-1, 1, size=(2000, 2))
+    xy[0], xy[1] = far, 2 * far  # far from all others
+    found = filled(xy)
+    assert abs(found).max() <= 1
+    for axis in (0, 1):
+        order = np.argsort(xy[:, axis])
+        assert (np.diff(found[order, axis]) >= 0).all()
+    assert far < 1 or (found[1] > found[0]).all()
+    assert np.ptp(found[2:], axis=0).min() > 1.4  # of 2: the others have most of the room
 
 
 def test_a_single_row_has_a_page_and_no_question(tmp_path):
@@ -723,6 +758,36 @@ def test_two_rows_are_enough(tmp_path):
 
 # the worker
 
+
+def test_answers_never_interrupt_the_better_map():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 9]
+    heard: queue.Queue = queue.Queue()
+    worker, maps, number = Worker(X, hear=heard.put), [], 0
+    try:
+        while len(maps) < 2:
+            number += 1
+            worker.send(Job(number, Task(Constraints([(0, 1)]), [], [], 2)))
+            with suppress(queue.Empty):
+                message = heard.get(timeout=0.1)
+                maps += [message] if isinstance(message, Map) else []
+    finally:
+        worker.close()
+    assert [m.follows for m in maps] == [True, False]
+    assert_array_equal(maps[1].xy, islands(X, maps[0].xy))
+
+
+def test_a_map_that_cannot_be_computed_is_reported():
+    heard: queue.Queue = queue.Queue()
+    process = MapProcess(np.full((20, 2), np.nan), np.zeros((20, 2)), seed=0, hear=heard.put)
+    try:
+        word, why = heard.get(timeout=240)
+    finally:
+        process.close()
+    assert word == "unmapped"
+    assert "nan" in why.lower()
+
+
 ENDLESS = """
 import multiprocessing, os, time
 from linkwise.app.worker import STOP, JobRunner
@@ -748,18 +813,17 @@ def test_work_not_wanted_any_more_is_stopped_and_a_ctrl_c_is_not_for_the_worker(
 
 
 def test_the_worker_works_can_be_stopped_and_ends():
-    import queue
-
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 9]
     heard: queue.Queue = queue.Queue()
     worker = Worker(X, hear=heard.put)
     try:
-        assert isinstance(heard.get(timeout=240), Map)
+        quick = heard.get(timeout=240)
+        assert isinstance(quick, Map)
+        assert quick.follows
         worker.stop()  # nothing is at work, and nothing happens
         worker.send(Job(1, Task(Constraints([(0, 1)], [(0, 30)]), [], [], 2)))
-        result = heard.get(timeout=240)
-        assert isinstance(result, Result)
+        result = next(m for m in iter(lambda: heard.get(timeout=240), None) if type(m) is Result)
         assert result.labels[0] == result.labels[1] != result.labels[30]
         worker.send(Job(2, Task(Constraints([(0, 1)]), [], [], 2)))
         numbers = set()

@@ -181,7 +181,7 @@ def test_a_preview_lists_what_moves_what_may_follow_and_what_it_goes_against():
     assert set(found.similar) <= set(range(31, 45)) - {37}
     assert found.against == [7]
     assert "Moves 2 rows." in found.says
-    assert "would follow" in found.says
+    assert "would follow" in found.asks
     kind, body, _ = act(items(points), labels, "split", {"cluster": 0}, Constraints())
     found = preview(items(points), labels, kind, body, Now(Constraints()), rows_by_number(60))
     assert sorted(found.sizes) == [15, 30]

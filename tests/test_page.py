@@ -25,7 +25,7 @@ from playwright import sync_api
 from linkwise.app import label_routes as routes
 from linkwise.app.label_page import LabelPage
 from linkwise.app.label_routes import FILES, label_routes
-from linkwise.app.messages import Suspects
+from linkwise.app.messages import Map, Suspects
 from linkwise.app.security import Access
 from linkwise.app.server import application, life_of, listen
 from linkwise.labelling.cluster_model import Suspected
@@ -44,10 +44,14 @@ class Site:
         self.context = browser.new_context(viewport={"width": 1280, "height": 860})
         self.context.set_default_timeout(60_000)
 
-    def open(self, path="/"):
+    def open(self, path="/", *, tour=False):
         page = self.context.new_page()
         watch(page, self.faults, self.access.url("/"))
-        if not self.context.cookies():
+        url = self.access.url("/")
+        known = [cookie["name"] for cookie in self.context.cookies()]
+        if not tour and "linkwise_tour" not in known:
+            self.context.add_cookies([{"name": "linkwise_tour", "value": "seen", "url": url}])
+        if not any(name != "linkwise_tour" for name in known):
             page.goto(self.access.url(self.access.launch_path))
         if path != "/" or "start" in page.url or page.url == "about:blank":
             page.goto(self.access.url(path))
@@ -97,7 +101,7 @@ def test_the_first_paint_has_all_and_asks_nobody_else(site):
     expect(page.locator("#redo kbd")).to_have_text("Ctrl Shift Z")
     expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
     expect(page.locator(".note")).to_contain_text("not always close in the data")
-    expect(page.locator("#clusters li")).to_have_count(3)
+    expect(page.locator("#clusters > li")).to_have_count(3)
     expect(page.locator("#compare mark").first).to_be_visible()
     assert page.locator("#stage").get_attribute("data-drawn") in ("webgl2", "canvas2d")
 
@@ -130,22 +134,65 @@ def test_each_key_does_what_its_button_says(site):
     assert site.label_page.current.state.counts == {"same": 2, "different": 1, "unsure": 0}
 
 
-def test_a_line_around_points_makes_a_group_and_recolours_it(site):
-    page = site.open()
-    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+def test_rows_can_be_unclear_or_belong_nowhere(site):
+    page, label_page = site.open(), site.label_page
+    expect(page.locator("#ask")).to_be_visible()
+    rows = []
+    for key, mark in (("c", "unclear"), ("x", "stray")):
+        rows.append(label_page.asked.a)
+        page.keyboard.press(key)
+        expect(page.locator("#undo")).to_have_attribute("title", re.compile("^Undo: r"))
+        expect(page.locator("#history > li")).to_have_count(len(rows))
+        assert label_page.current.task.marks[rows[-1]] == mark
+        assert not {label_page.asked.a, label_page.asked.b} & set(rows)
+    page.locator("#tab-rows").click()
+    page.locator("#find-mark").select_option("stray")
+    expect(page.locator("#rows tbody tr")).to_have_count(1)
+    expect(page.locator("#rows tbody")).to_contain_text("nowhere")
+    page.locator("#find-mark").select_option("")
+    names = [label_page.items.name(row) for row in range(24) if row not in rows][:2]
+    choose(page, *names)
+    page.locator("#do-stray").click()
+    expect(page.locator("#selection")).to_be_hidden()
+    expect(page.locator("#history")).to_contain_text("2 rows: in no cluster")
+    assert (label_page.labels < 0).sum() == 3
+    choose(page, names[0])
+    expect(page.locator("#selection-does")).to_have_text("1 in no cluster.")
+    page.keyboard.press("Control+z")
+    expect(page.locator("#history")).not_to_contain_text("2 rows: in no cluster")
+    assert (label_page.labels < 0).sum() == 1
+
+
+def around(page, corners):
+    """Draw a line on the map, through shares of its width and height."""
     box = page.locator("#over").bounding_box()
-    page.locator("#lasso").click()
-    corners = [(0.02, 0.12), (0.98, 0.12), (0.98, 0.5), (0.02, 0.5), (0.02, 0.12)]
     points = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
     page.mouse.move(*points[0])
     page.mouse.down()
     for point in points[1:]:
         page.mouse.move(*point, steps=4)
     page.mouse.up()
+
+
+def test_a_line_around_points_makes_a_group_and_recolours_it(site):
+    page = site.open()
+    expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+    page.locator("#lasso").click()
+    corners = [(0.02, 0.12), (0.98, 0.12), (0.98, 0.5), (0.02, 0.5), (0.02, 0.12)]
+    around(page, corners)
     expect(page.locator("#selection")).to_be_visible()
     chosen = int(page.locator("#selection-count").text_content().split()[0])
     assert 2 <= chosen < 24
+    page.keyboard.press("Escape")
+    page.locator("#within").select_option(str(site.label_page.labels[0]))  # of one cluster only
+    around(page, [(0.01, 0.12), (0.99, 0.12), (0.99, 0.99), (0.01, 0.99), (0.01, 0.12)])
+    expect(page.locator("#selection-count")).to_have_text("8 rows selected")
+    expect(page.locator("#selection-does")).to_contain_text("8 in cluster")
+    page.keyboard.press("Escape")
+    page.locator("#within").select_option("")
+    around(page, corners)
     page.locator("#do-together").click()
+    apply(page)
     expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#stage")).not_to_have_attribute("data-labels", "1")
     (event,) = site.label_page.current.state.active
@@ -159,6 +206,12 @@ def test_a_line_around_points_makes_a_group_and_recolours_it(site):
         )
         == 1
     )
+
+
+def apply(page):
+    """Make the correction that the page has shown."""
+    expect(page.locator("#plan-says")).not_to_have_text("One moment…")
+    page.locator("#plan-apply").click()
 
 
 def choose(page, *names):
@@ -176,9 +229,49 @@ def test_a_conflict_is_shown_and_resolved(site):
     for a, b, same in ((0, 1, True), (1, 2, True), (0, 2, False)):
         page.evaluate(SEND, {"a": a, "b": b, "same": same, "client": f"answer-{a}-{b}"})
     expect(page.locator("#conflict")).to_be_visible()
-    expect(page.locator("#conflict-list li")).to_have_count(3)
-    page.get_by_role("button", name="Undo: r01 and r02: same").click()
+    expect(page.locator("#conflict-list > li")).to_have_count(3)
+    expect(page.locator("#conflict-list > li").first).to_contain_text("note 0")  # what they contain
+    page.get_by_role("button", name=re.compile("Undo: r01 .* and r02 .*: same")).click()
     expect(page.locator("#conflict")).to_be_hidden()
+
+
+def test_a_correction_shows_what_it_changes_and_takes_similar_rows_along(browser, tmp_path):
+    rows = [f"r{i:02d},{i % 3 / 10 + 9 * (i >= 15)}" for i in range(30)]
+    (tmp_path / "line.csv").write_text("\n".join(["id,x", *rows]))
+    with served(browser, tmp_path / "line.csv", k=2) as site:
+        page, label_page = site.open(), site.label_page
+        expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
+        before = label_page.labels.copy()
+        other = str(before[29])
+        page.locator("#tab-rows").click()
+        choose(page, "r02")
+        page.locator("#target").select_option(other)
+        page.locator("#do-move").click()
+        expect(page.locator("#plan-title")).to_have_text(f"Move 1 row to cluster {other}")
+        expect(page.locator("#plan-says")).to_have_text("Moves 1 row.")
+        expect(page.locator("#plan-asks")).to_contain_text("similar rows would follow")
+        assert label_page.current.state.active == []
+        page.locator("#plan-along").check()
+        expect(page.locator("#plan-says")).not_to_have_text("Moves 1 row.")
+        moved = int(page.locator("#plan-says").text_content().split()[1])
+        page.locator("#plan-apply").click()
+        expect(page.locator("#undo")).to_be_enabled()
+        assert (label_page.labels != before).sum() == moved > 1
+        page.keyboard.press("Control+z")
+        expect(page.locator("#undo")).to_be_disabled()
+        choose(page, "r00", "r15")
+        page.locator("#do-same").click()
+        expect(page.locator("#plan-title")).to_have_text("Link the two rows: same")
+        apply(page)
+        expect(page.locator("#undo")).to_be_enabled()
+        (event,) = label_page.current.state.active
+        assert event.source == "hand"
+        choose(page, "r01", "r16")
+        page.locator("#do-different").click()
+        expect(page.locator("#plan-says")).not_to_have_text("One moment…")
+        page.locator("#plan-teach").click()
+        expect(page.locator("#history > li")).to_have_count(2)
+        assert label_page.current.state.active[-1].source == "taught"
 
 
 def test_the_last_correction_holds_and_is_no_conflict(site):
@@ -187,6 +280,7 @@ def test_the_last_correction_holds_and_is_no_conflict(site):
     for names, button in ((("r00", "r01"), "#do-same"), (("r00", "r01"), "#do-different")):
         choose(page, *names)
         page.locator(button).click()
+        apply(page)
         expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#conflict")).to_be_hidden()
     labels = site.label_page.labels
@@ -201,6 +295,7 @@ def test_all_of_it_can_be_done_with_the_keyboard(site):
     page.keyboard.type("r0")
     expect(page.locator("#page")).to_have_text("1–10 of 10")
     page.keyboard.press("Tab")  # the clusters
+    page.keyboard.press("Tab")  # the marks
     page.keyboard.press("Tab")
     if page.evaluate("document.activeElement.type") != "checkbox":
         page.keyboard.press("Tab")  # a table that scrolls takes the focus itself
@@ -209,6 +304,13 @@ def test_all_of_it_can_be_done_with_the_keyboard(site):
     page.keyboard.press("Space")
     expect(page.locator("#selection-count")).to_have_text("2 rows selected")
     page.locator("#do-together").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#plan-apply")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#plan")).to_be_hidden()
+    expect(page.locator("#do-together")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#plan-apply")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#selection")).to_be_hidden()
     page.locator("#tab-rows").focus()
@@ -220,25 +322,31 @@ def test_all_of_it_can_be_done_with_the_keyboard(site):
     page.keyboard.press("Space")
     page.locator("#merge").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#clusters li")).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.locator("#clusters > li")).to_have_count(2)
     assert [event.kind for event in site.label_page.current.state.active] == ["group", "merge"]
 
 
 def test_clusters_are_split_named_and_counted(site):
     page = site.open()
     page.locator("#split-0").click()
-    expect(page.locator("#clusters li")).to_have_count(4)
+    expect(page.locator("#plan-parts h3")).to_have_text(
+        [re.compile(r"Stays: \d rows"), re.compile(r"New cluster: \d rows")]
+    )
+    expect(page.locator("#plan-parts li").first).to_contain_text("note ")
+    apply(page)
+    expect(page.locator("#clusters > li")).to_have_count(4)
     page.locator("#name-0").click()
     page.locator("#name").fill("<b>first</b>")
     page.keyboard.press("Enter")
-    expect(page.locator("#clusters li").first).to_contain_text("<b>first</b>")
+    expect(page.locator("#clusters > li").first).to_contain_text("<b>first</b>")
     page.locator("#fixed").check()
     page.locator("#k").fill("5")
     page.keyboard.press("Tab")
-    expect(page.locator("#clusters li")).to_have_count(5)
+    expect(page.locator("#clusters > li")).to_have_count(5)
     page.locator("#fixed").uncheck()
     expect(page.locator("#free-note")).to_have_text("4 clusters, chosen automatically")
-    expect(page.locator("#clusters li").first).to_contain_text("<b>first</b>")
+    expect(page.locator("#clusters > li").first).to_contain_text("<b>first</b>")
 
 
 def test_tables_go_out_and_come_back(site, tmp_path):
@@ -287,15 +395,19 @@ def test_points_clicked_are_linked_and_rows_taken_out_of_a_cluster(site):
         page.mouse.click(*on_map(page, label_page, row))
     expect(page.locator("#selection-count")).to_have_text("2 rows selected")
     page.locator("#do-same").click()
+    apply(page)
     expect(page.locator("#selection")).to_be_hidden()
     expect(page.locator("#history")).to_contain_text("linked by hand")
     assert label_page.labels[0] == label_page.labels[1]
     page.keyboard.press("Control+z")
-    expect(page.locator("#history li")).to_have_text("Nothing yet.")
+    expect(page.locator("#history > li")).to_have_text("Nothing yet.")
     page.locator("#tab-rows").click()
     choose(page, "r00", "r03")
     expect(page.locator("#target")).to_have_value(str(label_page.labels[0]))
+    page.locator("#do-apart").hover()
+    expect(page.locator("#selection-does")).to_contain_text("Remove 2 rows from cluster")
     page.locator("#do-apart").click()
+    apply(page)
     expect(page.locator("#selection")).to_be_hidden()
     assert label_page.labels[0] != label_page.labels[6]
     assert label_page.labels[3] != label_page.labels[6]
@@ -307,6 +419,7 @@ def test_answers_likely_wrong_are_offered_for_review(site):
     for names in (("r00", "r01"), ("r03", "r04")):
         choose(page, *names)
         page.locator("#do-same").click()
+        apply(page)
         expect(page.locator("#selection")).to_be_hidden()
     links = site.label_page.current.links
     pairs = [links.ends.tolist().index(pair) for pair in ([0, 1], [3, 4])]
@@ -314,15 +427,15 @@ def test_answers_likely_wrong_are_offered_for_review(site):
     asyncio.run_coroutine_threadsafe(site.label_page._hear(found), site.label_page.loop).result(60)
     expect(page.locator("#review-count")).to_have_text("2")
     page.locator("#tab-review").click()
-    expect(page.locator("#suspects li").first).to_contain_text("97% likely wrong")
-    page.get_by_role("button", name="Show: r00 with r01").click()
+    expect(page.locator("#suspects > li").first).to_contain_text("97% likely wrong")
+    page.get_by_role("button", name=re.compile("Show: r00 .* with r01 ")).click()
     expect(page.locator("#selection-count")).to_have_text("2 rows selected")
     expect(page.locator("#rows tbody tr")).to_have_count(2)
     page.keyboard.press("Escape")
     page.locator("#tab-review").click()
-    page.get_by_role("button", name="Keep: r03 with r04").click()
+    page.get_by_role("button", name=re.compile("Keep: r03 .* with r04 ")).click()
     expect(page.locator("#review-count")).to_have_text("1")
-    page.get_by_role("button", name="Undo: r00 with r01").click()
+    page.get_by_role("button", name=re.compile("Undo: r00 .* with r01 ")).click()
     expect(page.locator("#review-note")).to_contain_text("No answer looks wrong")
     assert [e.body["pairs"][0][:2] for e in site.label_page.current.state.active] == [
         ["r03", "r04"]
@@ -400,10 +513,10 @@ def test_names_survive_a_restart(browser, tmp_path):
         page.locator("#name-1").click()
         page.locator("#name").fill("the right ones")
         page.keyboard.press("Enter")
-        expect(page.locator("#clusters li").nth(1)).to_contain_text("the right ones")
+        expect(page.locator("#clusters > li").nth(1)).to_contain_text("the right ones")
     with served(browser, tmp_path / "data.csv") as site:
         page = site.open()
-        expect(page.locator("#clusters li").nth(1)).to_contain_text("the right ones")
+        expect(page.locator("#clusters > li").nth(1)).to_contain_text("the right ones")
 
 
 def test_texts_are_compared_word_by_word(browser, tmp_path):
@@ -483,6 +596,135 @@ def test_nine_tabs_share_one_stream_and_all_work(site):
         answered(tab, 8)
 
 
+def restarted(label_page):
+    """Let a page forget what it has shown, as a restart with other answers does."""
+    label_page.earlier.clear()
+
+
+def test_what_is_done_offline_waits_in_the_browser_and_is_sent_or_refused(site):
+    page = site.open()
+    other = site.open()
+    expect(page.locator("#clusters > li")).to_have_count(3)
+    site.context.set_offline(True)
+    for first, second in ((0, 1), (1, 2)):
+        page.locator(f"#tick-{first}").check()
+        page.locator(f"#tick-{second}").check()
+        page.locator("#merge").click()
+        expect(page.locator("#plan-says")).to_contain_text("cannot show what would change")
+        page.locator("#plan-apply").click()
+        for number in (first, second):
+            page.locator(f"#tick-{number}").uncheck()
+    for tab in (page, other):
+        expect(tab.locator("#waiting-count")).to_have_text("2 changes not sent yet")
+    page.get_by_role("button", name="Take back: Merge clusters 1 and 2").click()
+    expect(other.locator("#waiting-count")).to_have_text("1 change not sent yet")
+    page.close()  # the other tab sends what this one has stored
+    site.context.set_offline(False)
+    expect(other.locator("#waiting")).to_be_hidden()
+    expect(other.locator("#clusters > li")).to_have_count(2)
+    assert len(site.label_page.current.state.active) == 1
+    site.context.set_offline(True)
+    other.locator("#split-0").click()
+    other.locator("#plan-apply").click()
+    expect(other.locator("#waiting-count")).to_have_text("1 change not sent yet")
+    restarted(site.label_page)
+    site.context.set_offline(False)
+    expect(other.locator("#waiting-count")).to_have_text("1 change refused")
+    expect(other.locator("#waiting-list")).to_contain_text("the clusters have changed since")
+    other.get_by_role("button", name="Dismiss: Split cluster 0 in two").click()
+    expect(other.locator("#waiting")).to_be_hidden()
+    assert len(site.label_page.current.state.active) == 1
+    site.faults = [fault for fault in site.faults if "ERR_" not in fault and "400" not in fault]
+
+
+def test_people_who_answer_are_named_and_compared(site):
+    page = site.open()
+    label_page = site.label_page
+    expect(page.locator("#ask")).to_be_visible()
+    for name in ("anna", "ben"):
+        page.locator("#person").click()
+        page.locator("#person-name").fill(name)
+        page.keyboard.press("Enter")
+        expect(page.locator("#person")).to_have_text(name)
+        for a, b in ((0, 3), (0, 1)):
+            body = {"a": a, "b": b, "same": b == 3, "client": f"test-{name}-{a}-{b}", "who": name}
+            page.evaluate(SEND, body)
+        page.keyboard.press("d")
+        expect(page.locator("#history > li").first).to_contain_text(name)
+    assert {event.who for event in label_page.current.state.active} == {"anna", "ben"}
+    page.locator("#tab-review").click()
+    expect(page.locator("#people-list > li")).to_have_count(2)
+    expect(page.locator("#people-list")).to_contain_text("shared pairs")
+    page.reload()
+    expect(page.locator("#person")).to_have_text("ben")
+
+
+def test_clusters_are_shown_by_what_they_contain(browser, tmp_path):
+    texts = ["red engine", "blue engine", "an engine stalls", "engine on fire"]
+    texts += ["invoice of may", "invoice of june", "an invoice is late", "invoice unpaid"]
+    rows = [f"r{i},{text}" for i, text in enumerate(texts)]
+    (tmp_path / "texts.csv").write_text("\n".join(["id,text", *rows]))
+    with served(browser, tmp_path / "texts.csv", text="text", k=2) as site:
+        page = site.open()
+        expect(page.locator("#clusters .unnamed")).to_have_text(["engine", "invoice"])
+        about = page.locator("#about-0")
+        expect(about.locator("summary .brief")).to_contain_text("engine")
+        about.locator("summary").click()
+        expect(about.locator("h3").first).to_have_text("Typical")
+        expect(about.locator(".examples .brief").first).to_be_visible()
+        page.keyboard.press("d")
+        answered(page, 1)
+        expect(about.locator(".examples .brief").first).to_be_visible()  # it stays open
+        page.locator("#name-0").click()
+        page.locator("#name").fill("motors")
+        page.keyboard.press("Enter")
+        expect(page.locator("#clusters > li").first).to_contain_text("motors")
+
+
+def test_a_tour_opens_once_and_can_be_taken_with_the_keyboard(site):
+    page = site.open(tour=True)
+    expect(page.locator("#tour")).to_be_visible()
+    expect(page.locator("#tour-next")).to_be_focused()
+    titles = []
+    while page.locator("#tour").is_visible():
+        titles.append(page.locator("#tour-title").text_content())
+        box = page.locator("#tour").bounding_box()
+        assert box["x"] >= 0
+        assert box["y"] >= 0
+        assert box["x"] + box["width"] <= 1280
+        assert box["y"] + box["height"] <= 860
+        page.keyboard.press("Enter")
+    assert len(set(titles)) == len(titles) == 5
+    page.reload()
+    expect(page.locator("#ask")).to_be_visible()
+    expect(page.locator("#tour")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.locator("#tour-step")).to_have_text("1 of 5")
+    page.keyboard.press("Escape")
+    expect(page.locator("#tour")).to_be_hidden()
+    page.keyboard.press("s")
+    answered(page, 1)
+
+
+def test_the_page_says_that_a_clearer_map_is_coming(site):
+    page, label_page = site.open(), site.label_page
+    expect(page.locator("#map-coming")).to_have_text("")
+
+    def hear(message):
+        task = asyncio.run_coroutine_threadsafe(label_page._hear(message), label_page.loop)
+        task.result(60)
+
+    hear(Map(label_page.xy, follows=True))
+    expect(page.locator("#map-coming")).to_contain_text("A clearer map is being computed")
+    hear(Map(label_page.xy[:, ::-1].copy()))
+    expect(page.locator("#map-coming")).to_have_text("")
+    expect(page.locator("#stage")).to_have_attribute("data-maps", "3")  # the points have moved
+    page.mouse.click(*on_map(page, label_page, 0))
+    expect(page.locator("#selection-count")).to_have_text("1 row selected")
+    hear(("unmapped", "MemoryError: too much"))
+    expect(page.locator("#map-coming")).to_contain_text("could not be computed (MemoryError")
+
+
 @needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation(site, scheme):
@@ -490,6 +732,13 @@ def test_axe_finds_no_violation(site, scheme):
     page.emulate_media(color_scheme=scheme)
     expect(page.locator("#ask")).to_be_visible()
     assert violations(page) == []
+    page.keyboard.press("?")
+    assert violations(page) == [], "tour"
+    page.keyboard.press("Escape")
+    page.locator("#split-0").click()
+    expect(page.locator("#plan-parts h3")).to_have_count(2)
+    assert violations(page) == [], "plan"
+    page.keyboard.press("Escape")
     for tab in ("rows", "review", "history"):
         page.locator(f"#tab-{tab}").click()
         if tab == "rows":
@@ -541,7 +790,7 @@ def test_a_single_row_is_shown_and_nothing_is_asked(browser, tmp_path):
         expect(page.locator("#idle-head")).to_have_text("Nothing to ask")
         expect(page.locator("#idle-text")).to_contain_text("a single row")
         expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
-        expect(page.locator("#clusters li")).to_have_count(1)
+        expect(page.locator("#clusters > li")).to_have_count(1)
         page.mouse.click(*on_map(page, site.label_page, 0))
         expect(page.locator("#selection-count")).to_have_text("1 row selected")
         expect(page.locator("#do-together")).to_be_disabled()
@@ -553,7 +802,7 @@ def test_equal_rows_are_not_asked_about(browser, tmp_path):
         page = site.open()
         expect(page.locator("#idle-head")).to_have_text("Nothing left to ask")
         expect(page.locator("#ask")).to_be_hidden()
-        expect(page.locator("#clusters li")).to_have_count(1)
+        expect(page.locator("#clusters > li")).to_have_count(1)
 
 
 def test_when_all_is_known_nothing_is_asked(browser, tmp_path):
@@ -563,7 +812,7 @@ def test_when_all_is_known_nothing_is_asked(browser, tmp_path):
         expect(page.locator("#ask")).to_be_visible()
         page.keyboard.press("d")
         expect(page.locator("#idle-head")).to_have_text("Nothing left to ask")
-        expect(page.locator("#clusters li")).to_have_count(2)
+        expect(page.locator("#clusters > li")).to_have_count(2)
 
 
 class Foreign(http.server.BaseHTTPRequestHandler):
@@ -640,6 +889,7 @@ def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
     context = browser.new_context()
     context.set_default_timeout(120_000)
     process, address = start()
+    context.add_cookies([{"name": "linkwise_tour", "value": "seen", "url": address}])
     try:
         page = context.new_page()
         page.goto(address)
@@ -651,9 +901,19 @@ def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
         process.send_signal(signal.SIGKILL)
         process.communicate()
         expect(page.locator("#banner")).to_contain_text("All your answers are saved")
+        page.locator("#tick-0").check()
+        page.locator("#tick-1").check()
+        page.locator("#merge").click()
+        expect(page.locator("#plan-says")).to_contain_text("linkwise does not respond")
+        page.locator("#plan-apply").click()
+        expect(page.locator("#waiting-count")).to_have_text("1 change not sent yet")
         process, again = start()
         assert again.split("/start")[0] == address.split("/start")[0]
         expect(page.locator("#banner")).to_be_hidden(timeout=240_000)
+        expect(page.locator("#waiting")).to_be_hidden()
+        expect(page.locator("#history")).to_contain_text("merged by hand")
+        page.keyboard.press("Control+z")
+        expect(page.locator("#history")).not_to_contain_text("merged by hand")
         answered(page, 2)
         page.keyboard.press("Control+z")
         answered(page, 1)

@@ -248,55 +248,52 @@ def away(route):
     route.abort()
 
 
-def test_strokes_kept_by_the_page_are_each_sent_once(open_tab):
+def test_strokes_kept_by_the_browser_are_each_sent_once(open_tab):
     one, other = open_tab(), open_tab()
     one.shown(0)
     other.shown(0)
-    one.page.route("**/api/stroke", away)
+    context = one.page.context
+    context.route("**/api/stroke", away)
     for x in (20, 30, 40):
         one.draw("1", (x, 20), (x, 60))
     expect(one["banner"]).to_be_visible(timeout=WAIT)
+    other.draw("2", (100, 30), (100, 60))
+    for tab in (one, other):
+        expect(tab["waiting-count"]).to_have_text("4 changes not sent yet", timeout=WAIT)
 
-    sent, held = [], []
-
-    def hold(route):
-        sent.append(route.request.post_data_json["client"])
-        held.append(route)
+    sent = []
 
     def go_on(route):
         sent.append(route.request.post_data_json["client"])
         route.continue_()
 
-    one.page.unroute("**/api/stroke", away)
-    one.page.route("**/api/stroke", hold)
-    other.draw("2", (100, 30), (100, 60))
-    other.draw("2", (110, 30), (110, 60))
-    expect(one["subtitle"]).to_contain_text("2 strokes,", timeout=WAIT)  # while the first is held
-    one.page.route("**/api/stroke", go_on)
-    for route in held:
-        route.continue_()
-    one.shown(5)
-    assert len(sent) == len(set(sent)) == 3
-    other.shown(5)
-    expect(other["subtitle"]).to_contain_text("5 strokes,")
-    one.faults = [fault for fault in one.faults if "ERR_FAILED" not in fault]
+    context.route("**/api/stroke", go_on)  # instead of `away`: the last one counts
+    one.shown(4)
+    assert len(sent) == len(set(sent)) == 4
+    other.shown(4)
+    for tab in (one, other):
+        expect(tab["subtitle"]).to_contain_text("4 strokes,", timeout=WAIT)
+        expect(tab["waiting"]).to_be_hidden()
+        tab.faults = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
 
 
-def test_a_stroke_kept_by_the_page_and_refused_is_reported(open_tab):
+def test_a_stroke_kept_by_the_browser_and_refused_is_reported(open_tab):
     one, other = open_tab(), open_tab()
     one.shown(0)
     other.shown(0)
-    one.page.route("**/api/stroke", away)
+    context = one.page.context
+    context.route("**/api/stroke", away)
     one.draw("1", (20, 20), (20, 60))
     expect(one["banner"]).to_be_visible(timeout=WAIT)
-    one.page.unroute("**/api/stroke", away)
-    one.page.route(
+    context.route(
         "**/api/stroke", lambda route: route.fulfill(status=400, json={"error": "too many colours"})
     )
-    other.draw("2", (100, 30), (100, 60))
-    expect(one["said"]).to_have_text("too many colours", timeout=WAIT)
-    one.shown(1)
-    one.faults = [f for f in one.faults if "ERR_FAILED" not in f and "400 (Bad" not in f]
+    for tab in (one, other):
+        expect(tab["waiting-list"]).to_contain_text("too many colours", timeout=WAIT)
+    one.page.get_by_role("button", name="Dismiss: A stroke of brush 1").click()
+    for tab in (one, other):
+        expect(tab["waiting"]).to_be_hidden()
+        tab.faults = [f for f in tab.faults if "ERR_FAILED" not in f and "400 (Bad" not in f]
 
 
 def test_hostile_names_are_inert(browser, tmp_path):

@@ -29,7 +29,8 @@ class Camera:
         context.set_default_timeout(300_000)
         key, _, value = self.visitor.cookie.partition("=")
         url = f"http://{self.visitor.host}/"
-        context.add_cookies([{"name": key, "value": value, "url": url}])
+        cookies = {key: value, "linkwise_tour": "seen"}
+        context.add_cookies([{"name": k, "value": v, "url": url} for k, v in cookies.items()])
         page = context.new_page()
         page.goto(url.rstrip("/") + path)
         page.wait_for_selector("#stage[data-labels]")

@@ -1,13 +1,12 @@
-"""Questions, clusters, the map and likely errors: the work of the worker process."""
+"""Questions, clusters, a quick map and likely errors: the work of the worker process."""
 
 import numpy as np
 
-from linkwise.app.map_layout import flat, islands
+from linkwise.app.map_layout import flat
 from linkwise.app.messages import Job, Map, Outlook, Refined, Result, Suspects
 from linkwise.labelling.cluster_model import ClusterModel, model_of
 
 AHEAD = 3  # questions computed at once: the next ones are shown while the model works
-LEAST = 10  # points from which on a better map is computed
 
 
 class Engine:
@@ -29,13 +28,6 @@ class Engine:
             return Map(np.zeros((1, 2), dtype=np.float32))
         data = self.model.data
         return Map(flat(data.positions(min(max(k or data.likely_count, 3), 12))))
-
-    def arranged(self, job: Job):
-        """Return a better Map, on which similar points form islands; takes seconds."""
-        if not isinstance(self.model, ClusterModel):
-            raise ValueError("a single row has no better map")
-        quick = self.map(job.task.n_clusters).xy
-        return Map(islands(self.model.X, quick, seed=self.model.seed))
 
     def result(self, job: Job):
         """Return the Result of a job."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwise.app.label_view import clusters
 from linkwise.app.messages import Job, Map, Outlook, Refined, Result, Suspects
+from linkwise.app.requests import fingerprint
 from linkwise.app.updates import Watched
 from linkwise.app.worker import Worker
 from linkwise.journal import Project, write_links, write_log
@@ -66,9 +67,12 @@ class LabelPage(Watched):
         self.mode, self.failure = "live", ""
         self.run = secrets.token_hex(8)  # updates of one run come in the order of ticks
         self.xy: Any = None
+        self.map_follows, self.map_fault = False, ""  # whether a better map comes, or why not
         self.labels: Any = None
         self.labels_version = self.map_version = self.number = self.done = self.shown = 0
-        self.earlier: dict = {}  # labels by version, the last few
+        self.key = fingerprint(str(Path(journal.path).resolve()), journal.data.sha256)
+        self.seen = ""  # the fingerprint of the labels shown
+        self.earlier: dict = {}  # labels by their fingerprint, the last few
         self.newest: Result | None = None
         self.outlook: Outlook | None = None
         self.suspected = NOTHING
@@ -118,7 +122,7 @@ class LabelPage(Watched):
     async def _hear(self, message):
         """Take a message of the worker."""
         if isinstance(message, Map):
-            self.xy = message.xy
+            self.xy, self.map_follows = message.xy, message.follows
             self.map_version += 1
         elif isinstance(message, Result):
             self._take(message)
@@ -128,6 +132,8 @@ class LabelPage(Watched):
             self.outlook = message
         elif isinstance(message, Suspects):
             self.suspected = message.found
+        elif message[0] == "unmapped":
+            self.map_follows, self.map_fault = False, message[1]
         elif message[0] == "stopped":
             self.done = max(self.done, message[1])
         elif message[0] == "failed":
@@ -181,8 +187,11 @@ class LabelPage(Watched):
         if self.newest is not None and self.newest.labels is not self.labels:
             self.labels = self.newest.labels
             self.labels_version += 1
-            self.earlier[self.labels_version] = self.labels
-            self.earlier.pop(self.labels_version - EARLIER, None)
+            self.seen = fingerprint(np.asarray(self.labels, dtype="<i4").tobytes())
+            self.earlier.pop(self.seen, None)  # it becomes the last one
+            self.earlier[self.seen] = self.labels
+            if len(self.earlier) > EARLIER:
+                del self.earlier[next(iter(self.earlier))]
         self.shown = self.newest.number if self.newest else 0
 
     async def _recover(self):
@@ -258,29 +267,36 @@ class LabelPage(Watched):
         said = {"why": "redo on the page", "client": client, "who": who}
         return await self.write(self.project.redo, event, **said)
 
-    def _event_of(self, action, options, version):
-        """Return (kind, body, why, labels) of a correction of the clusters that the person saw."""
-        if self.labels is None:
-            raise ValueError("there are no clusters yet; wait a moment")
-        labels = self.earlier.get(version) if isinstance(version, int) else None
-        answers = teaching(self.current.links)
-        return *act(self.items, labels, action, options, answers), labels
+    async def _labels_of(self, seen):
+        """Return the clusters with a fingerprint, or None.
 
-    async def correct(self, action, options, version, client, *, teach=False, who=None):
+        A page that goes on after a restart saw clusters that are computed again first.
+        """
+        if seen not in self.earlier and (self.labels is None or self.refining):
+            await self.exact_labels()
+        return self.earlier.get(seen)
+
+    def _event_of(self, action, options, labels):
+        """Return (kind, body, why) of a correction of the clusters that the person saw."""
+        return act(self.items, labels, action, options, teaching(self.current.links))
+
+    async def correct(self, action, options, seen, client, *, teach=False, who=None):
         """Write a correction by hand; with ``teach`` the models learn from it as well."""
         sent = await asyncio.to_thread(self.journal.sent, client)
         if sent is not None:  # sent again: the clusters may have changed since
             return sent
-        kind, body, why, _ = await asyncio.to_thread(self._event_of, action, options, version)
+        labels = await self._labels_of(seen)
+        kind, body, why = await asyncio.to_thread(self._event_of, action, options, labels)
         return await self.write(
             self.project.append, kind, body, why=why, client=client, teach=teach, who=who
         )
 
-    async def preview(self, action, options, version):
+    async def preview(self, action, options, seen):
         """Return what a correction would change, a Preview."""
+        labels = await self._labels_of(seen)
 
         def found():
-            kind, body, _, labels = self._event_of(action, options, version)
+            kind, body, _ = self._event_of(action, options, labels)
             return preview(self.items, labels, kind, body, self.current, self.project.row_of)
 
         return await asyncio.to_thread(found)

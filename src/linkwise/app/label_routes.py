@@ -13,7 +13,8 @@
     POST  /api/preview               what a correction would change, JSON; nothing is written
     POST  /api/import?name=          a table
 
-Rows are whole numbers. A command carries an id from its sender; sent again, it counts once.
+Rows are whole numbers. A correction carries the fingerprint of the clusters that the person saw
+(`seen` in the state). A command carries an id from its sender; sent again, it counts once.
 
     POST /api/mark {"rows": [7], "mark": "unclear" or "stray", "client": ID}
 
@@ -50,13 +51,15 @@ from linkwise.labelling.images import image_file, kind_of
 
 FILES = ("/api/import",)  # paths whose bodies are files and not JSON
 ROWS = 200  # of a list at most; the page requests the next ones
-MAY = {"labels": None, "teach": False}  # what a correction may say besides action and options
+MAY = {"seen": "", "teach": False}  # what a correction may say besides action and options
 
 
 def correction(body):
     """Return the body of a correction, checked."""
     if not isinstance(body["options"], dict) or not isinstance(body["action"], str):
         raise ValueError("action must be a text, options an object")
+    if not isinstance(body["seen"], str):
+        raise ValueError("seen must be the fingerprint of the clusters shown")
     if not isinstance(body["teach"], bool):
         raise ValueError("teach must be true or false")
     return body
@@ -148,13 +151,13 @@ def label_routes(page):
 
     async def correct(request):
         body = correction(await command(request, "action", "options", "client", who=None, **MAY))
-        what = body["action"], body["options"], body["labels"]
+        what = body["action"], body["options"], body["seen"]
         event = await page.correct(*what, body["client"], teach=body["teach"], who=body["who"])
         return JSONResponse(shown() | {"event": event.seq})
 
     async def previewed(request):
         body = correction(await command(request, "action", "options", **MAY))
-        found = await page.preview(body["action"], body["options"], body["labels"])
+        found = await page.preview(body["action"], body["options"], body["seen"])
         return JSONResponse(found._asdict())
 
     async def count(request):

@@ -136,7 +136,11 @@ def view(page):
         "refining": page.refining,
         "stale": page.labels is not None and page.shown < page.number,
         "labels": page.labels_version,
+        "seen": page.seen,
+        "key": page.key,
         "map": page.map_version,
+        "map_follows": page.map_follows,
+        "map_fault": clean(page.map_fault),
         "k": page.k,
         "clusters": clusters(page),
         "outlook": page.outlook and page.outlook.progress._asdict(),
@@ -154,7 +158,7 @@ def lines(page):
 
 
 def listed(page, rows):
-    """Return rows with their names, labels and cells."""
+    """Return rows with their names, labels, cells, and what they are in a line."""
     labels = page.labels
     return [
         {
@@ -162,6 +166,7 @@ def listed(page, rows):
             "name": clean(page.items.name(row)),
             "label": None if labels is None else int(labels[row]),
             "mark": page.current.task.marks.get(row),
+            "called": called(page.items, row),
             "cells": [_cell(cell) for cell in list(page.items.cells[row])[:FIELDS]],
         }
         for row in rows

@@ -47,6 +47,7 @@ class Suspects(NamedTuple):
 
 
 class Map(NamedTuple):
-    """The points in two dimensions, float32 (n, 2), within -1..1."""
+    """The points in two dimensions, float32 (n, 2), within -1..1; whether a better map follows."""
 
     xy: Any
+    follows: bool = False

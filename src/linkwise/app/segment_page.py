@@ -21,7 +21,14 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from linkwise.app.requests import BINARY, command, file_response, number, step_route
+from linkwise.app.requests import (
+    BINARY,
+    command,
+    file_response,
+    fingerprint,
+    number,
+    step_route,
+)
 from linkwise.app.server import api_routes
 from linkwise.app.static_files import static_routes
 from linkwise.app.updates import Watched, event_route
@@ -53,6 +60,7 @@ class SegmentPage(Watched):
         self._mutex = Lock()
         self._computed: Any = (None, None)  # strokes and number of regions, and the Regions
         self._image: bytes | None = None
+        self.key = fingerprint(os.path.realpath(journal.path), journal.data.sha256)
 
     def strokes(self):
         """Return the strokes that count."""
@@ -93,6 +101,7 @@ class SegmentPage(Watched):
             "undo": any(e.kind == "stroke" for e in state.active),
             "redo": bool(state.undone),
             "palette": PALETTE,
+            "key": self.key,
             "project": os.path.basename(self.journal.path),
         }
 

@@ -2,10 +2,10 @@
 
 The worker takes the newest job it was sent and sends back, in the order of the time they take: the
 next questions and the clusters corrected by the last answers, the exact clusters, how far the
-answers have come, once a better map, and which answers are likely wrong. A new job interrupts all
-but the first of these, and "stop" interrupts that too. An interrupt ends the work within moments
-and keeps what was computed from the data alone. When the server ends for any reason, its pipe is
-closed and the worker ends as well.
+answers have come, and which answers are likely wrong. A new job interrupts all but the first of
+these, and "stop" interrupts that too. An interrupt ends the work within moments and keeps what was
+computed from the data alone. When the server ends for any reason, its pipe is closed and the worker
+ends as well. A quick map comes first; a process of its own follows it with a better one.
 """
 
 import _thread
@@ -19,7 +19,8 @@ import traceback
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 
-from linkwise.app.messages import Job
+from linkwise.app.map_process import LEAST, MapProcess
+from linkwise.app.messages import Job, Map
 
 STOP = "stop"
 REST = 0.7  # seconds without a new job before likely errors are searched: a pause in answering
@@ -29,7 +30,7 @@ class JobRunner:
     """The side of the worker: takes jobs, and interrupts work that is not wanted any more."""
 
     def __init__(self, pipe):
-        self.pipe, self.arranged = pipe, False
+        self.pipe = pipe
         self.jobs: queue.Queue = queue.Queue()
         self._lock, self._busy, self._wanted = threading.Lock(), "", False
         signal.signal(signal.SIGINT, self._interrupted)
@@ -91,21 +92,18 @@ def do(runner, engine, job):
         following = runner.newest(REST)
         if following is not None:
             return following
-        if runner.arranged or runner.try_to(engine.arranged, job, "long"):
-            runner.arranged = True
-            runner.try_to(engine.suspects, job, "long")
+        runner.try_to(engine.suspects, job, "long")
     return None
 
 
 def work(pipe, X, seed, k):
     """Do the jobs that come through a pipe until it is closed."""
-    from linkwise.app.engine import LEAST, Engine
+    from linkwise.app.engine import Engine
 
     runner = JobRunner(pipe)
     try:
         engine = Engine(X, seed=seed, k=k)
         pipe.send(engine.map(k))
-        runner.arranged = len(X) < LEAST
         job = runner.newest()
         while True:
             job = do(runner, engine, job) or runner.newest()
@@ -141,7 +139,8 @@ class Worker:
     """
 
     def __init__(self, X, *, seed=0, k=None, hear):
-        self.hear, self._ended = hear, False
+        self.X, self.seed, self.hear, self._ended = X, seed, hear, False
+        self._map_process: MapProcess | None = None
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._lock = threading.Lock()
@@ -159,7 +158,17 @@ class Worker:
                 if not self._ended:
                     self.hear(("ended", None))
                 return
-            self.hear(message)
+            if isinstance(message, Map) and len(self.X) >= LEAST:
+                self._arrange(message)
+            else:
+                self.hear(message)
+
+    def _arrange(self, quick):
+        """Show the quick map, and compute a better one."""
+        self.hear(quick._replace(follows=True))
+        with self._lock, no_interrupts():
+            if not self._ended:
+                self._map_process = MapProcess(self.X, quick.xy, seed=self.seed, hear=self.hear)
 
     def send(self, job: Job):
         """Send a job; it replaces those not begun yet."""
@@ -173,7 +182,10 @@ class Worker:
 
     def close(self):
         """End the worker."""
-        self._ended = True
+        with self._lock:
+            self._ended = True
+        if self._map_process is not None:
+            self._map_process.close()
         self.process.kill()
         self.process.join(2)
         self._pipe.close()

@@ -34,7 +34,9 @@ def representatives(X: Any, rows: Any, n: int = N) -> list[int]:
     if len(rows) > SAMPLE:
         rows = np.random.default_rng(0).choice(rows, SAMPLE, replace=False)
     X = X[rows]
-    centers = KMeans(min(n, len(rows)), n_init=1, random_state=0).fit(X).cluster_centers_
+    dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    distinct = len(np.unique(dense, axis=0))
+    centers = KMeans(min(n, distinct), n_init=1, random_state=0).fit(X).cluster_centers_
     return sorted(set(rows[pairwise_distances_argmin(centers, X)].tolist()))
 
 

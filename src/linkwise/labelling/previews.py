@@ -9,7 +9,7 @@ from linkwise._wording import counted
 from linkwise.journal import Event, representatives
 from linkwise.labelling.edits import applied, comparable, edits_of, without_gaps
 
-LISTED = 200  # rows of a list at most
+LISTED = 20_000  # rows of a list at most: enough to mark them on a map
 SIMILAR = 50  # rows that may follow, at most: more could not be looked through
 
 
@@ -19,15 +19,17 @@ class Preview(NamedTuple):
     Attributes
     ----------
     says : str, in words
-    moves : list of int, the rows that would change their cluster, the first 200
+    asks : str, whether similar rows move too, in words; "" if there are none
+    moves : list of int, the rows that would change their cluster, the first 20,000
     n_moves : int, how many there are
-    parts : list of lists of int, the two parts of a split, the first 200 rows of each
+    parts : list of lists of int, the two parts of a split, the first 20,000 rows of each
     sizes : list of int, their sizes
     similar : list of int, rows that may belong with those that move, the nearest first
     against : list of int, the numbers of the events that it goes against; the correction holds
     """
 
     says: str
+    asks: str
     moves: list[int]
     n_moves: int
     parts: list[list[int]]
@@ -60,15 +62,20 @@ def similar_rows(X: np.ndarray, labels: np.ndarray, rows: np.ndarray) -> list[in
     return [row for _, row in sorted(found)[:SIMILAR]]
 
 
-def _words(kind: str, count: int, similar: int, against: int) -> str:
+def _says(kind: str, count: int, against: int) -> str:
     said = f"Moves {counted(count, 'row')}." if count else "Changes no row."
     if kind == "split":
         said = f"Moves {counted(count, 'row')} to a new cluster."
-    if similar:
-        said += f" {counted(similar, 'similar row')} would follow: take them along?"
     if against:
         said += f" It goes against {counted(against, 'earlier event')}; the correction holds."
     return said
+
+
+def _asks(similar: int) -> str:
+    if not similar:
+        return ""
+    them = "it" if similar == 1 else "them"
+    return f"{counted(similar, 'similar row')} would follow: take {them} along?"
 
 
 def preview(
@@ -85,7 +92,7 @@ def preview(
     row_of : dict, the row number of each id
     """
     if kind == "rename":
-        return Preview("Changes a name, and no row.", [], 0, [], [], [], [])
+        return Preview("Changes a name, and no row.", "", [], 0, [], [], [], [])
     event = Event(0, kind, {"apart": [], **body}, "", "", "", "", "hand")
     X = comparable(items.X.toarray() if hasattr(items.X, "toarray") else np.asarray(items.X))
     likely = np.zeros((len(labels), int(labels.max()) + 1))
@@ -105,7 +112,8 @@ def preview(
     broken = current.links.select(holds & current.links.violated(without_gaps(new)))
     against = sorted({int(number) for number in broken.event.tolist()})
     return Preview(
-        _words(kind, len(moves), len(similar), len(against)),
+        _says(kind, len(moves), len(against)),
+        _asks(len(similar)),
         moves[:LISTED].tolist(),
         len(moves),
         [part[:LISTED].tolist() for part in parts],

@@ -1,16 +1,22 @@
 // The list of clusters: their number, sizes and names; split and merge.
 import { $, make, onClick, whenChanged } from "../shared/dom.js";
 import { count } from "../shared/texts.js";
+import { contentsOf, keywordsOf, listenToContents } from "./cluster_contents.js";
 import { fillOptions, numberOf, titleOf } from "./cluster_names.js";
-import { correct, setting } from "./commands.js";
+import { setting } from "./commands.js";
+import { contentOf, exampleList } from "./examples.js";
 import { hex } from "./map/colours.js";
 import { listenToNaming, openNaming } from "./naming.js";
+import { plan } from "./plan.js";
 import { listCluster } from "./rows.js";
 import { selection } from "./selection.js";
 import { store } from "./store.js";
 
 const BAR = [3, 84]; // pixels, of the smallest and the largest cluster
 
+const TEASED = 6; // thumbnails of a cluster in the list
+
+const opened = new Set(); // labels of clusters whose contents are open
 const ticked = new Set(); // labels of clusters to merge
 
 function selectCluster({ label }) {
@@ -20,13 +26,22 @@ function selectCluster({ label }) {
 }
 
 function split({ label }) {
-  correct("split", { cluster: label }, `Cluster ${label} split in two`);
+  plan({
+    action: "split",
+    options: { cluster: label },
+    text: `Split cluster ${label} in two`,
+    done: `Cluster ${label} split in two`,
+  });
 }
 
 function merge() {
   const [first, second] = ticked;
-  ticked.clear();
-  correct("merge", { first, second }, `Clusters ${first} and ${second} merged`);
+  plan({
+    action: "merge",
+    options: { first, second },
+    text: `Merge clusters ${first} and ${second}`,
+    done: `Clusters ${first} and ${second} merged`,
+  });
 }
 
 function tick(label, on) {
@@ -48,13 +63,44 @@ function tickOf(cluster) {
 function nameAndSize({ label, name, size }, largest) {
   const bar = make("span", { className: "bar", colour: hex(label) });
   bar.style.width = `${Math.max(BAR[0], Math.round((BAR[1] * size) / largest))}px`;
-  const textContent = name || `Cluster ${label}`;
+  const keywords = keywordsOf(label);
+  const textContent = name || keywords || `Cluster ${label}`;
   return make(
     "span",
     { className: "named" },
-    make("bdi", { className: name ? "" : "unnamed", textContent }),
+    make("bdi", { className: name ? "" : "unnamed", textContent, title: keywords }),
     make("span", { className: "size" }, bar, count(size, "row")),
   );
+}
+
+// Return what the cluster is about; more of it opens on demand.
+function aboutOf({ label }) {
+  const contents = contentsOf(label);
+  if (!contents) return [];
+  const { typical, borderline } = contents;
+  const keywords = keywordsOf(label);
+  const part = (title, items) =>
+    items.length ? [make("h3", { textContent: title }), exampleList(items)] : [];
+  const more = make(
+    "details",
+    {
+      id: `about-${label}`,
+      className: "about",
+      open: opened.has(label),
+      on: { toggle: ({ target }) => (target.open ? opened.add(label) : opened.delete(label)) },
+    },
+    make("summary", { title: `What cluster ${label} is about` }, teaserOf(typical)),
+    ...(keywords ? [make("p", { className: "meta", textContent: keywords })] : []),
+    ...(store.view.images ? [] : part("Typical", typical)), // the line above shows the images
+    ...part("At the border of another cluster", borderline),
+  );
+  return [more];
+}
+
+// Return the most typical rows, in a line.
+function teaserOf(typical) {
+  if (store.view.images) return exampleList(typical.slice(0, TEASED));
+  return contentOf(typical[0]);
 }
 
 function buttonOf(text, cluster, action) {
@@ -76,6 +122,7 @@ function itemOf(cluster, largest) {
     buttonOf("Show", cluster, selectCluster),
     buttonOf("Name", cluster, openNaming),
     buttonOf("Split", cluster, split),
+    ...aboutOf(cluster),
   );
 }
 
@@ -109,14 +156,14 @@ function showCount(k, clusters) {
 }
 
 export const showClusters = whenChanged(
-  ({ clusters, k }) => [clusters, k, [...ticked]],
+  ({ clusters, k }) => [clusters, k, [...ticked], clusters.map(({ label }) => contentsOf(label))],
   ({ clusters, k }) => {
     forgetTicks(clusters);
     showCount(k, clusters);
     showList(clusters);
     showMerge();
     fillOptions($("target"), clusters);
-    fillOptions($("find-cluster"), clusters, "All clusters");
+    for (const id of ["find-cluster", "within"]) fillOptions($(id), clusters, "All clusters");
   },
 );
 
@@ -135,4 +182,5 @@ export function listenToClusters() {
   $("fixed").addEventListener("change", (event) => fixCount(event.target.checked));
   $("k").addEventListener("change", (event) => setCount(Number(event.target.value)));
   listenToNaming();
+  listenToContents(showClusters);
 }

@@ -1,6 +1,8 @@
 // Entries of the log as items of a list.
 import { make } from "../shared/dom.js";
 import { undoEvent } from "./commands.js";
+import { exampleList } from "./examples.js";
+import { store } from "./store.js";
 
 function timeOf(when) {
   const date = new Date(when);
@@ -26,6 +28,7 @@ export function eventItem(event, ...buttons) {
       "div",
       {},
       make("bdi", { className: "text", textContent: event.text }),
+      ...(store.view.images && event.rows.length ? [exampleList(event.rows)] : []),
       make("span", { className: "meta", textContent: meta }),
     ),
     ...buttons,

@@ -1,9 +1,11 @@
 // The keyboard: one key for each thing that is done often.
 import { $ } from "../shared/dom.js";
-import { answer, redo, undo } from "./commands.js";
+import { answer, markAsked, redo, undo } from "./commands.js";
 import { toggleLasso } from "./map_tools.js";
+import { cancelPlan } from "./plan.js";
 import { selection } from "./selection.js";
 import { openTab } from "./tabs.js";
+import { closeTour, openTour } from "./tour.js";
 
 const FIELDS = "input:not([type=checkbox]):not([type=file]), textarea, select, dialog";
 const PRESSABLE = "button, a, summary, input, [role=tab]"; // Space presses these
@@ -17,9 +19,12 @@ const KEYS = {
   s: () => answer(true),
   d: () => answer(false),
   " ": () => answer(null),
+  c: () => markAsked("unclear"),
+  x: () => markAsked("stray"),
   l: toggleLasso,
   "/": search,
-  escape: () => selection.clear(),
+  "?": openTour,
+  escape: () => closeTour() || cancelPlan() || selection.clear(),
 };
 
 // Return what a key means outside of fields, or null.

@@ -1,6 +1,7 @@
 // The dialog that names a cluster.
 import { $, onClick } from "../shared/dom.js";
 import { correct } from "./commands.js";
+import { store } from "./store.js";
 
 let cluster = 0; // the label of the cluster to be named
 
@@ -14,7 +15,14 @@ export function openNaming({ label, name }) {
 
 function rename() {
   if ($("naming").returnValue !== "ok") return;
-  correct("rename", { cluster, name: $("name").value }, `Cluster ${cluster} renamed`);
+  const name = $("name").value;
+  correct({
+    action: "rename",
+    options: { cluster, name },
+    seen: store.view.seen,
+    text: `Name cluster ${cluster} “${name}”`,
+    done: `Cluster ${cluster} renamed`,
+  });
 }
 
 export function listenToNaming() {

@@ -7,13 +7,14 @@ function outlookText({ changed, expected }) {
   return `The latest answers changed ${moved} of the labels; ${doubt} are still in doubt.`;
 }
 
-export function showProgress({ counts, kept, outlook, links }) {
+export function showProgress({ counts, kept, outlook, links, marks }) {
   const { same, different, unsure } = counts;
   const total = same + different + unsure;
   const [held, all] = kept;
   $("answers").textContent = count(total, "answer");
   $("answers").title =
-    `${same} same, ${different} different, ${unsure} not sure; ${count(links, "link")}`;
+    `${same} same, ${different} different, ${unsure} not sure; ${count(links, "link")}; ` +
+    `${count(marks.unclear, "unclear row")}, ${marks.stray} in no cluster`;
   // Rounded down: 100% is shown only if every link is kept.
   $("kept").textContent = all
     ? `${Math.floor((100 * held) / all)}% of ${count(all, "link")} kept`

@@ -1,7 +1,7 @@
 // The question: two rows side by side, the buttons to answer, undo and redo.
 import { $, make, onClick, whenChanged } from "../shared/dom.js";
 import { count } from "../shared/texts.js";
-import { answer, redo, undo } from "./commands.js";
+import { answer, markAsked, redo, undo } from "./commands.js";
 
 const ANSWERS = { same: "same", different: "different", unsure: "not sure" };
 const SIGNS = { "*": "differs", "**": "differs by at least one standard deviation" };
@@ -112,6 +112,8 @@ export function listenToQuestion() {
   onPress("same", () => answer(true));
   onPress("different", () => answer(false));
   onPress("unsure", () => answer(null));
+  onPress("unclear", () => markAsked("unclear"));
+  onPress("stray", () => markAsked("stray"));
   onPress("undo", undo);
   onPress("redo", redo);
 }

@@ -1,6 +1,6 @@
 // Answers that are likely wrong, to look at again.
-import { $, whenChanged } from "../shared/dom.js";
-import { percent } from "../shared/texts.js";
+import { $, make, whenChanged } from "../shared/dom.js";
+import { count, percent } from "../shared/texts.js";
 import { eventButton, eventItem } from "./events.js";
 import { listRows } from "./rows.js";
 import { selection } from "./selection.js";
@@ -33,7 +33,31 @@ function itemOf(suspect) {
   );
 }
 
-export const showReview = whenChanged(
+function personOf({ who, answers, shared, right_same: same, right_different: different }) {
+  const right = `${percent(same, 0)} of “same” and ${percent(different, 0)} of “different” right`;
+  const judged = shared ? `${right}, by ${count(shared, "shared pair")}` : "no shared pairs yet";
+  return make(
+    "li",
+    {},
+    make(
+      "div",
+      {},
+      make("bdi", { className: "text", textContent: who }),
+      make("span", { className: "meta", textContent: `${count(answers, "answer")}; ${judged}` }),
+    ),
+  );
+}
+
+// Whoever answers alone is compared with nobody.
+const showPeople = whenChanged(
+  ({ people }) => people,
+  ({ people }) => {
+    $("people").hidden = people.length < 2;
+    $("people-list").replaceChildren(...people.map(personOf));
+  },
+);
+
+const showSuspects = whenChanged(
   ({ suspects }) => suspects.filter(isOpen),
   ({ suspects }) => {
     const open = suspects.filter(isOpen);
@@ -43,3 +67,8 @@ export const showReview = whenChanged(
     $("suspects").replaceChildren(...open.map(itemOf));
   },
 );
+
+export function showReview(view) {
+  showSuspects(view);
+  showPeople(view);
+}

@@ -3,6 +3,7 @@ import { $, make, onClick } from "../shared/dom.js";
 import { say } from "../shared/notices.js";
 import { get, Refused } from "../shared/requests.js";
 import { numberOf } from "./cluster_names.js";
+import { thumbnailOf } from "./examples.js";
 import { selection } from "./selection.js";
 import { store } from "./store.js";
 import { tabOpened } from "./tabs.js";
@@ -32,13 +33,22 @@ function headOf(names) {
   return make("tr", {}, ...cells);
 }
 
-function thumbnailOf({ row, name }) {
-  const src = `/api/image/${row}`;
-  return make("img", { src, alt: `Image of ${name}`, className: "thumb", loading: "lazy" });
+const MARKS = { unclear: "unclear", stray: "nowhere" };
+
+function clusterOf({ label, mark }) {
+  const number = label === null || label < 0 ? "" : numberOf(label, "number small");
+  if (!mark) return number;
+  return make(
+    "span",
+    {},
+    number,
+    " ",
+    make("span", { className: "meta", textContent: MARKS[mark] }),
+  );
 }
 
 function rowOf(item) {
-  const number = item.label === null ? "" : numberOf(item.label, "number small");
+  const number = clusterOf(item);
   const texts = item.cells.map((textContent) => make("bdi", { textContent }));
   if (store.view.images) texts.unshift(thumbnailOf(item));
   const cells = [checkbox(item), make("bdi", { textContent: item.name }), number, ...texts];
@@ -56,10 +66,13 @@ function showFound({ rows, names, total }) {
   $("next").disabled = last >= total;
 }
 
+function wanted() {
+  return { q: $("find").value, cluster: $("find-cluster").value, mark: $("find-mark").value };
+}
+
 function queryOf(first, only) {
   if (only) return new URLSearchParams({ rows: only.join(",") });
-  const [q, cluster] = [$("find").value, $("find-cluster").value];
-  return new URLSearchParams({ q, cluster, from: first, count: PAGE });
+  return new URLSearchParams({ ...wanted(), from: first, count: PAGE });
 }
 
 // List the rows found from row `first` on, or only the rows named.
@@ -83,9 +96,8 @@ export function listCluster(label) {
 }
 
 async function chooseFound() {
-  const [q, cluster] = [$("find").value, $("find-cluster").value];
   try {
-    const { rows } = await get(`/api/found?${new URLSearchParams({ q, cluster })}`);
+    const { rows } = await get(`/api/found?${new URLSearchParams(wanted())}`);
     selection.set(rows);
   } catch (error) {
     say(error.message, { error: true });
@@ -110,7 +122,9 @@ function checkSelected(rows) {
 
 export function listenToRows() {
   $("find").addEventListener("input", searchSoon);
-  $("find-cluster").addEventListener("change", () => listRows({ first: 0 }));
+  for (const id of ["find-cluster", "find-mark"]) {
+    $(id).addEventListener("change", () => listRows({ first: 0 }));
+  }
   onClick("prev", () => listRows({ first: Math.max(0, from - PAGE) }));
   onClick("next", () => listRows({ first: from + PAGE }));
   onClick("choose-found", chooseFound);

@@ -54,7 +54,8 @@ export function showNames() {
 }
 
 function nameBrush() {
-  send("/api/name", { colour: brush.colour, name: $("brush-name").value.trim() });
+  const name = $("brush-name").value.trim();
+  send("/api/name", { colour: brush.colour, name }, `The name of brush ${brush.colour}`);
 }
 
 function buttonOf(value) {

@@ -4,6 +4,7 @@ import { connection } from "../shared/connection.js";
 import { $, onClick } from "../shared/dom.js";
 import { say, setBanner } from "../shared/notices.js";
 import { count } from "../shared/texts.js";
+import { listenToQueue } from "../shared/waiting.js";
 import { listenToBrushes, makeBrushes, showNames, showWidth, widthChanged } from "./brushes.js";
 import { redo, send, undo } from "./commands.js";
 import { listenToKeys } from "./keys.js";
@@ -69,7 +70,7 @@ function onDown(down) {
 
 function setCount() {
   const text = $("count").value;
-  send("/api/count", { k: text === "" ? null : Number(text) });
+  send("/api/count", { k: text === "" ? null : Number(text) }, "The number of regions");
 }
 
 listenToViewport();
@@ -77,6 +78,7 @@ listenToBrushes();
 listenToRegions();
 listenToPointer();
 listenToKeys();
+listenToQueue();
 viewport.changed.on(paint);
 widthChanged.on(paint);
 strokes.changed.on(showStrokes);
@@ -85,6 +87,6 @@ onClick("redo", redo);
 onClick("fit", () => viewport.fit());
 $("count").addEventListener("change", setCount);
 $("touching").addEventListener("change", ({ target }) =>
-  send("/api/touching", { on: target.checked }),
+  send("/api/touching", { on: target.checked }, "Only parts that touch a stroke"),
 );
 connection.open({ onView: show, onDown });

@@ -17,7 +17,7 @@ function itemOf(stroke, number, event) {
     textContent: "Delete",
     "aria-label": `Delete stroke ${number}, ${label}`,
     on: {
-      click: () => send("/api/undo", { event }),
+      click: () => send("/api/undo", { event }, "A deleted stroke"),
       focus: () => highlight(number - 1),
       blur: () => highlight(-1),
     },

@@ -1,5 +1,6 @@
-// The strokes: those that linkwise has, those on their way, and the one that is being drawn.
-import { connection } from "../shared/connection.js";
+// The strokes: those that linkwise has, those that wait for it, those on their way, and the one that
+// is being drawn.
+import { queue } from "../shared/queue.js";
 import { Signal } from "../shared/signal.js";
 import { brush, strokeWidth } from "./brushes.js";
 import { send } from "./commands.js";
@@ -9,21 +10,30 @@ import { viewport } from "./viewport.js";
 const MOST_POINTS = 10000; // of a stroke: linkwise refuses longer ones
 const LEAST_STEP = 1.5; // pixels of the screen between two points
 
+const PATH = "/api/stroke";
+
 const keyOf = ({ colour, points }) => JSON.stringify([colour, points]);
 
 class Strokes {
   current = null; // the stroke under the pointer or the keys
   changed = new Signal();
-  #unsettled = []; // drawn, and not yet in the view
-  #sending = new Set(); // those of them on their way
+  #sending = []; // on their way, and not yet in the view
+
+  constructor() {
+    queue.changed.on(() => this.changed.emit());
+  }
+
+  get #drawn() {
+    const waiting = queue.waiting.filter(({ path }) => path === PATH);
+    return [...store.view.strokes, ...waiting.map(({ body }) => body), ...this.#sending];
+  }
 
   get all() {
-    const current = this.current ? [this.current] : [];
-    return [...store.view.strokes, ...this.#unsettled, ...current];
+    return this.current ? [...this.#drawn, this.current] : this.#drawn;
   }
 
   get count() {
-    return store.view.strokes.length + this.#unsettled.length;
+    return this.#drawn.length;
   }
 
   begin(point) {
@@ -49,22 +59,17 @@ class Strokes {
     const stroke = this.current;
     if (!stroke) return;
     this.current = null;
-    this.#unsettled.push(stroke);
-    this.#sending.add(stroke);
+    this.#sending.push(stroke);
     this.changed.emit();
-    const view = await send("/api/stroke", stroke);
-    this.#sending.delete(stroke);
-    if (view !== null) this.#unsettled = this.#unsettled.filter((other) => other !== stroke);
+    await send(PATH, stroke, `A stroke of brush ${stroke.colour}`);
+    this.#sending = this.#sending.filter((other) => other !== stroke);
     this.changed.emit();
   }
 
-  // Forget the strokes that a new view has, and those that nobody is going to send.
+  // Forget the strokes that a new view has.
   settle() {
     const known = new Set(store.view.strokes.map(keyOf));
-    const waits = ({ points }) => connection.pending.some(([, body]) => body.points === points);
-    this.#unsettled = this.#unsettled.filter(
-      (stroke) => (this.#sending.has(stroke) || waits(stroke)) && !known.has(keyOf(stroke)),
-    );
+    this.#sending = this.#sending.filter((stroke) => !known.has(keyOf(stroke)));
   }
 }
 

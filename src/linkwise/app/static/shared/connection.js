@@ -1,6 +1,8 @@
 // The connection to linkwise: views come in as server-sent events, commands go out. A command that
-// could not be sent is sent again, with the same id, once linkwise is back, so that it counts once.
+// could not be sent waits in the queue and is sent again, with the same id, once linkwise is back,
+// so that it counts once.
 import { say } from "./notices.js";
+import { queue } from "./queue.js";
 import { get, post, Unreachable } from "./requests.js";
 
 const RETRY = 1000; // milliseconds, as the server asks an open stream to wait
@@ -14,20 +16,25 @@ function newId() {
 class Connection {
   down = false;
   resending = false;
-  pending = []; // [path, body] of commands that wait for linkwise to come back
+  #timer = 0; // of the next attempt to send what waits
 
   // Call onView(view) for each view, and onDown(down) when the connection breaks or returns.
   open({ onView, onDown }) {
     this.onView = onView;
     this.onDown = onDown;
+    queue.changed.on(() => this.#resendSoon());
     this.listen();
   }
 
   // A message of the stream: whether it is down, and a view as JSON or null.
   hear({ down, data }) {
     this.setDown(down);
-    if (!data) return;
-    this.onView(JSON.parse(data));
+    if (data) this.take(JSON.parse(data));
+  }
+
+  take(view) {
+    this.onView(view);
+    queue.open(view.key);
     this.resend();
   }
 
@@ -55,7 +62,7 @@ class Connection {
   // Get the first view; the tab with the stream has had it already.
   async look() {
     try {
-      this.onView(await get("/api/state"));
+      this.take(await get("/api/state"));
     } catch (error) {
       if (error instanceof Unreachable) this.setDown(true);
     }
@@ -80,38 +87,57 @@ class Connection {
   // Send a request once, and show the view that comes back.
   async post(path, body) {
     const view = await post(path, body);
+    this.setDown(false);
     this.onView(view);
     return view;
   }
 
-  // Send a command that must not get lost; null: it waits until linkwise is back.
-  async command(path, body) {
+  // Send a command that must not get lost; null: it waits until linkwise is back. The text says
+  // what it does.
+  async command(path, body, text) {
     const sent = { client: newId(), ...body };
+    const first = queue.waiting.length === 0; // commands go in the order of the person
     try {
-      return await this.post(path, sent);
+      if (first) return await this.post(path, sent);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      this.pending.push([path, sent]);
       this.setDown(true);
-      return null;
     }
+    queue.add(path, sent, text);
+    if (!first) this.resend();
+    return null;
   }
 
+  #resendSoon() {
+    clearTimeout(this.#timer);
+    if (queue.waiting.length) this.#timer = setTimeout(() => this.resend(), RETRY);
+  }
+
+  // Send what waits; only one tab does.
   async resend() {
-    if (this.resending) return;
+    if (this.resending || queue.waiting.length === 0) return;
     this.resending = true;
-    while (this.pending.length && (await this.delivered(...this.pending[0]))) this.pending.shift();
+    if (navigator.locks) await navigator.locks.request("linkwise queue", () => this.#sendAll());
+    else await this.#sendAll();
     this.resending = false;
+    this.#resendSoon();
   }
 
-  // Whether a command has reached linkwise; one that linkwise refuses has, and the page says why.
-  async delivered(path, body) {
+  async #sendAll() {
+    while (queue.waiting.length && (await this.#delivered(queue.waiting[0])));
+  }
+
+  // Whether a command has reached linkwise; one that linkwise refuses has.
+  async #delivered(entry) {
     try {
-      await this.post(path, body);
+      await this.post(entry.path, entry.body);
     } catch (error) {
       if (error instanceof Unreachable) return false;
-      say(error.message, { error: true });
+      queue.mark(entry, error.message);
+      return true;
     }
+    queue.remove(entry);
+    say(`Sent: ${entry.text}`);
     return true;
   }
 }

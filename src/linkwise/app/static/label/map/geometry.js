@@ -43,7 +43,7 @@ function medians(xy, axis, labels, sizes) {
   const places = Array.from(sizes, (size) => new Float32Array(size));
   const filled = new Int32Array(sizes.length);
   labels.forEach((label, i) => {
-    places[label][filled[label]++] = xy[2 * i + axis];
+    if (label >= 0) places[label][filled[label]++] = xy[2 * i + axis];
   });
   return places.map((values) => values.sort()[values.length >> 1]);
 }
@@ -53,11 +53,12 @@ function medians(xy, axis, labels, sizes) {
 export function centres(xy, labels) {
   const k = labels.reduce((most, label) => Math.max(most, label + 1), 0);
   const sizes = new Int32Array(k);
-  for (const label of labels) sizes[label]++;
+  for (const label of labels) if (label >= 0) sizes[label]++;
   const middles = [0, 1].map((axis) => medians(xy, axis, labels, sizes));
   const rows = new Int32Array(k).fill(-1);
   const least = new Float64Array(k).fill(Infinity);
   labels.forEach((label, i) => {
+    if (label < 0) return; // in no cluster
     const dx = xy[2 * i] - middles[0][label];
     const dy = xy[2 * i + 1] - middles[1][label];
     const distance = dx * dx + dy * dy;

@@ -5,6 +5,7 @@ import { hex } from "./colours.js";
 const MOST_LINKS = 4000; // the newest; more lines hide the points and slow the map down
 const MOST_LETTERS = 24; // of a cluster's name
 const CIRCLE = 2 * Math.PI;
+const RIM = 3; // pixels between a badge and the edge of the map
 const BADGE = 11; // pixels, half the height of a number or letter
 
 // Return the value of a CSS variable, so that the map follows light and dark.
@@ -45,16 +46,28 @@ function shortened(text) {
   return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS - 1)}…` : text;
 }
 
-// Rows (k,) are where the clusters' numbers stand, -1 for none.
-export function paintNumbers(context, rows, names, stale, place) {
+function isOutside(x, y, { width, height }) {
+  return x < 0 || y < 0 || x > width || y > height;
+}
+
+// Return a position at which a badge of this half width is not cut by the edge of the map.
+function within(x, y, half, { width, height }) {
+  const [atX, atY] = [half + RIM, BADGE + RIM];
+  return [Math.max(atX, Math.min(width - atX, x)), Math.max(atY, Math.min(height - atY, y))];
+}
+
+// Rows (k,) are where the clusters' numbers stand, -1 for none. Frame is the size of the map.
+export function paintNumbers(context, rows, names, stale, { place, frame }) {
   setFont(context, 600);
   context.globalAlpha = stale ? 0.55 : 0.95;
   context.lineWidth = 2;
   rows.forEach((row, label) => {
     if (row < 0) return;
-    const [x, y] = place(row);
+    const at = place(row);
+    if (isOutside(...at, frame)) return;
     const text = shortened(names[label] || String(label));
     const half = Math.max(context.measureText(text).width / 2 + 7, BADGE);
+    const [x, y] = within(...at, half, frame);
     context.fillStyle = style("--card");
     context.strokeStyle = hex(label);
     context.beginPath();
@@ -77,8 +90,10 @@ function apart([a, b]) {
   ];
 }
 
-export function paintPair(context, pair, place) {
-  const ends = apart(pair.map(place));
+export function paintPair(context, pair, { place, frame }) {
+  const ends = apart(pair.map(place)).map((at) =>
+    isOutside(...at, frame) ? at : within(...at, BADGE, frame),
+  );
   context.strokeStyle = style("--ink");
   context.lineWidth = 1.5;
   context.setLineDash([2, 4]);

@@ -9,6 +9,8 @@ import { Pace } from "./pace.js";
 import { WebGLPoints } from "./webgl.js";
 
 const REACH = 14; // pixels around a point that hit it
+const MOVE = 600; // milliseconds of a move to another map: the eye can follow a point
+const MOST_MOVED = 50000; // points; more take longer than a frame
 const REST = 150; // milliseconds without movement, after which all points are drawn
 const LONGEST_REST = 1000; // milliseconds; a slow machine is given more time, but not without end
 const DIAMETER = [2.2, 9]; // pixels of a point: still visible, and not yet a blot
@@ -34,8 +36,10 @@ export class MapView {
   camera = new Camera();
   pace = new Pace();
   n = 0;
+  maps = 0; // positions shown so far
   xy = null; // (n, 2) in -1..1
   links = null; // (m, 3): row, row, sign
+  labels = null; // (n,), the cluster of each point, -1 for none
   numbersAt = null; // (k,), the rows where the clusters' numbers stand
   names = {}; // of clusters
   pair = null; // the rows in question
@@ -59,17 +63,51 @@ export class MapView {
     this.resize();
   }
 
+  // Show other positions: those of new points at once; known points move there.
   setPoints(xy) {
+    if (xy.length === this.xy?.length) this.#moveTo(xy);
+    else this.#begin(xy);
+  }
+
+  #begin(xy) {
     this.xy = xy;
     this.n = xy.length / 2;
     this.pace.start(this.n);
     this.layer.setPoints(xy);
     this.layer.setLabels(new Int32Array(this.n).fill(-1));
     this.layer.setMarks(new Uint8Array(this.n));
+    this.labels = null;
+    this.#arrived();
     this.draw();
   }
 
+  #place(xy) {
+    this.xy = xy;
+    this.layer.setPoints(xy);
+    this.draw();
+  }
+
+  #moveTo(xy) {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches || this.n > MOST_MOVED;
+    const [from, start] = [this.xy, performance.now()];
+    const step = (now) => {
+      const share = still ? 1 : Math.min(1, Math.max(0, (now - start) / MOVE));
+      const eased = share * share * (3 - 2 * share);
+      this.#place(share < 1 ? from.map((value, i) => value + eased * (xy[i] - value)) : xy);
+      if (share < 1) requestAnimationFrame(step);
+      else this.#arrived();
+    };
+    step(start);
+  }
+
+  #arrived() {
+    this.maps += 1;
+    this.stage.dataset.maps = this.maps;
+    if (this.labels) this.setLabels(this.labels);
+  }
+
   setLabels(labels) {
+    this.labels = labels;
     this.layer.setLabels(labels);
     this.numbersAt = centres(this.xy, labels);
     this.draw();
@@ -143,8 +181,9 @@ export class MapView {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.camera.width, this.camera.height);
     if (this.showLinks && this.links) paintLinks(context, this.links, place);
-    if (this.numbersAt) paintNumbers(context, this.numbersAt, this.names, this.stale, place);
-    if (this.pair) paintPair(context, this.pair, place);
+    const screen = { place, frame: this.camera };
+    if (this.numbersAt) paintNumbers(context, this.numbersAt, this.names, this.stale, screen);
+    if (this.pair) paintPair(context, this.pair, screen);
     if (this.path) paintLasso(context, this.path);
   }
 
