@@ -666,9 +666,10 @@ def test_clusters_are_shown_by_what_they_contain(browser, tmp_path):
     (tmp_path / "texts.csv").write_text("\n".join(["id,text", *rows]))
     with served(browser, tmp_path / "texts.csv", text="text", k=2) as site:
         page = site.open()
-        expect(page.locator("#clusters .unnamed")).to_have_text(["engine", "invoice"])
+        words = [re.compile("engine"), re.compile("invoice")]
+        expect(page.locator("#clusters .unnamed")).to_have_text(words)
         about = page.locator("#about-0")
-        expect(about.locator("summary .brief")).to_contain_text("engine")
+        expect(about.locator("summary .brief")).to_contain_text(re.compile("engine|invoice"))
         about.locator("summary").click()
         expect(about.locator("h3").first).to_have_text("Typical")
         expect(about.locator(".examples .brief").first).to_be_visible()

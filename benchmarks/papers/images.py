@@ -47,7 +47,7 @@ def _ends(mask, count, rng):
     return rng.choice(np.flatnonzero(mask.ravel()), count, replace=False)
 
 
-def _links(region, count, rng):
+def drawn_links(region, count, rng):
     """Return links: for every region pairs within it, for every object pairs with what is not."""
     must, cannot = [], []
     for r in np.unique(region):
@@ -67,7 +67,7 @@ def occluder(number):
     region = ((row >= top) & (row < top + 8) & (column >= left) & (column < left + 7)).astype(int)
     shade = ground.mean() + 0.35 * (column - left) / 7  # it meets the background at its left
     brightness = np.where(region > 0, shade, ground) + rng.normal(0, 0.02, region.shape)
-    return Image(np.clip(brightness, 0, 1), region, _links(region, 3, rng))
+    return Image(np.clip(brightness, 0, 1), region, drawn_links(region, 3, rng))
 
 
 def objects():
@@ -89,7 +89,7 @@ def objects():
         ground,
     )
     brightness = shade + rng.normal(0, 0.05, region.shape)
-    return Image(np.clip(brightness, 0, 1), region, _links(region, 4, rng))
+    return Image(np.clip(brightness, 0, 1), region, drawn_links(region, 4, rng))
 
 
 IMAGES = {name: (lambda name=name: occluder(name)) for name in "ABC"} | {"D": objects}

@@ -4,7 +4,8 @@ A simulated user who knows the regions draws one stroke in every region of a gen
 the user draws, one at a time, a stroke through the largest mistake. Printed is the share of wrong
 pixels after so many strokes, for linkwise, for the random walker of scikit-image where it is
 installed, and for the nearest painted pixel by colour and place. Each method has a user of its own.
-Then the same user cuts an object out of each photograph. Printed is the intersection over union
+Then come images of the kind of figure 7 of affinity propagation with links of one kind only. Then
+the same user cuts an object out of each photograph. Printed is the intersection over union
 after two to six strokes, also for GrabCut where OpenCV is installed, and by how much a stroke made
 it worse at most. Then comes the time of a stroke on photographs of 0.3, 2 and 12 megapixels, in
 seconds of one core and as ratios.
@@ -19,6 +20,7 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.runs.output import write
+from benchmarks.segment.one_kind import one_kind, show_one_kind
 from benchmarks.segment.photographs import OUTLINES, photograph
 from benchmarks.segment.scenes import SCENES, scene
 from benchmarks.segment.segmenters import methods, methods_for_two, nearest, paint_of, walker
@@ -204,6 +206,8 @@ def run(*, out, photo, seeds, quick):
         folder.mkdir(parents=True, exist_ok=True)
     errors = quality(1 if quick else seeds, folder)
     show_quality(errors)
+    print()
+    show_one_kind(one_kind("A" if quick else "ABCD", 1 if quick else 3))
     print()
     overlaps = on_photographs(["flower"] if quick else OUTLINES)
     show_photographs(overlaps)

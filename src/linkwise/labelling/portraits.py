@@ -74,7 +74,8 @@ def keywords(texts: list[str], labels: np.ndarray, n: int = KEYWORDS) -> dict[in
     names = np.unique(labels[labels >= 0])
     none: dict[int, list[str]] = {name: [] for name in names.tolist()}
     try:
-        counter = CountVectorizer(max_features=WORDS, max_df=COMMON if len(names) > 1 else 1.0)
+        most = COMMON if len(names) > 1 else 1.0
+        counter = CountVectorizer(max_features=WORDS, max_df=most, stop_words="english")
         counts = counter.fit_transform(texts)  # (n_samples, n_words)
     except ValueError:  # no word is left
         return none
