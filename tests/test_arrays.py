@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
 
 import linkwise
-from linkwise import CCSKL, NormalizedCuts, PCKMeans, load, sample_pairs, save
+from linkwise import CCSKL, ManifoldLayout, NormalizedCuts, PCKMeans, load, sample_pairs, save
 from linkwise.arrays import caller_of, callers, door, take, to_host
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph import nearest_neighbours, neighbour_recall, symmetrise
@@ -96,6 +96,45 @@ def test_methods_of_the_cpu_refuse_a_device(on_device, digits):
         PCKMeans(3).fit(T)
     with pytest.raises(TypeError, match="affinity='rbf' is computed on the CPU"):
         CCSKL(3, affinity="rbf").fit(T)
+
+
+def test_labels_and_constraints_on_a_device_are_refused(on_device, digits):
+    X, y = digits
+    pairs = torch.zeros((3, 2), dtype=torch.int64)
+    for options in (
+        {"constraints": (pairs, pairs)}, {"sample_id": torch.from_numpy(y)}, {"y": pairs},
+    ):  # fmt: skip
+        (name,) = options
+        with pytest.raises(TypeError, match=rf"{name} has an array on cpu; .* as NumPy arrays"):
+            CCSKL(3).fit(X, **options)
+    model = CCSKL(3, random_state=0).fit(X)
+    with pytest.raises(TypeError, match=r"constraints has an array on cpu"):
+        model.refit({"must_link": pairs})
+
+
+@pytest.mark.parametrize("assign", ["discretize", "kmeans", "qr"])
+def test_normalised_cuts_of_tensors_are_those_of_numpy(on_device, digits, assign):
+    X, _ = digits
+    T = torch.from_numpy(X)
+    truth = NormalizedCuts(10, assign=assign, random_state=0).fit(X)
+    model = NormalizedCuts(10, assign=assign, random_state=0).fit(T)
+    assert all(isinstance(A, torch.Tensor) for A in (model.labels_, model.embedding_))
+    assert adjusted_rand_index(truth.labels_, model.labels_.numpy()) >= 0.95
+    new = model.predict(T + 0.1).numpy()
+    assert adjusted_rand_index(truth.predict(X + np.float32(0.1)), new) >= 0.95
+
+
+def test_a_layout_of_tensors_comes_back_as_such(on_device, digits):
+    X, _ = digits
+    T = torch.from_numpy(X[:300])
+    model = ManifoldLayout(n_steps=30, random_state=0)
+    Y = model.fit_transform(T)
+    assert isinstance(model.embedding_, torch.Tensor)
+    assert Y.dtype == torch.float32
+    assert torch.equal(model.transform(T), Y)
+    assert model.transform(T[:20] + 0.1).shape == (20, 2)
+    with pytest.raises(ValueError, match="X is NumPy, and the layout was fitted to torch on cpu"):
+        model.transform(X[:5])
 
 
 def test_points_on_a_device_are_checked(on_device):
@@ -348,7 +387,7 @@ def test_limits_hold_on_a_device(on_device, digits):
 @pytest.mark.skipif(
     os.environ.get("SCIPY_ARRAY_API") != "1", reason="scikit-learn needs SCIPY_ARRAY_API=1"
 )
-@pytest.mark.parametrize("name", [n for n in linkwise.estimators.__all__ if n != "ManifoldLayout"])
+@pytest.mark.parametrize("name", linkwise.estimators.__all__)
 def test_scikit_learns_checks_of_the_array_api(name):
     from sklearn.utils.estimator_checks import _yield_array_api_checks
 

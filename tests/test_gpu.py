@@ -6,7 +6,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 
 import linkwise
-from linkwise import CCSKL, LinkClustering, load, sample_pairs, save
+from linkwise import (
+    CCSKL,
+    LinkClustering,
+    ManifoldLayout,
+    NormalizedCuts,
+    load,
+    sample_pairs,
+    save,
+)
 from linkwise.embedding import spectral_basis
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph import build_affinity, nearest_neighbours
@@ -141,6 +149,29 @@ def test_sparse_products_are_those_of_scipy_and_reproducible(b, dtype):
     assert torch.equal(tools.product(S, V), product)
     step = tools.chebyshev_step(S, V, 2 * V, 3.0, 0.5)
     assert_allclose(step.cpu(), (3 * product - 2.5 * V).cpu(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("assign", ["discretize", "kmeans", "qr"])
+def test_normalised_cuts_are_those_of_the_cpu(digits, assign):
+    X, _ = digits
+    truth = NormalizedCuts(10, assign=assign, random_state=0).fit(X)
+    model = NormalizedCuts(10, assign=assign, random_state=0).fit(torch.from_numpy(X).cuda())
+    assert adjusted_rand_index(truth.labels_, model.labels_.cpu().numpy()) >= 0.95
+
+
+def test_layouts_are_reproducible_and_place_new_points(digits):
+    X, y = digits
+    T = torch.from_numpy(X).cuda()
+    model = ManifoldLayout(random_state=0).fit(T)
+    assert torch.equal(ManifoldLayout(random_state=0).fit_transform(T), model.embedding_)
+    assert torch.equal(model.transform(T), model.embedding_)
+    assert bool(torch.isfinite(model.transform(T + 0.1)).all())
+
+
+def test_constraints_on_a_device_are_refused(digits):
+    pairs = torch.zeros((3, 2), dtype=torch.int64, device="cuda")
+    with pytest.raises(TypeError, match="constraints has an array on cuda"):
+        LinkClustering(3).fit(digits[0], constraints=(pairs, pairs))
 
 
 def test_points_on_another_device_than_in_fit_are_refused(digits):

@@ -1,1 +1,1 @@
-"""CCSKL on a GPU: seconds by stage, recall and agreement, beside the CPU of the same machine."""
+"""CCSKL and LinkClustering on a GPU: seconds by stage, recall, agreement, and the CPU beside it."""

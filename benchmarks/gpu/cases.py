@@ -9,6 +9,7 @@ from benchmarks.runs.points import numbered
 from benchmarks.speed.sheets import sheets
 
 CLUSTERS = 20  # of generated points
+PAIRS = 1000  # constraints of LinkClustering
 
 
 class Case(NamedTuple):
@@ -17,7 +18,7 @@ class Case(NamedTuple):
     rows: int
     columns: int
     files: tuple[str, ...]  # of real points; () where they are generated
-    measures: str  # "fit", "basis" (graph and eigenvectors) or "neighbours"
+    measures: str  # "fit", "basis" (graph and eigenvectors), "neighbours" or "link clustering"
     n_neighbors: int
     options: dict  # of the neighbour search, or of the anchors
     affinity: str = "nearest_neighbors"
@@ -32,6 +33,8 @@ CASES = {
     "neighbours": Case(1_300_000, 50, (), "neighbours", 15, FAST),
     "exact-neighbours": Case(1_300_000, 50, (), "neighbours", 15, EXACT),
     "million": Case(1_000_000, 64, (), "fit", 20, EXACT),
+    "link-clustering-usps": Case(9_298, 256, ("usps",), "link clustering", 10, {}),
+    "link-clustering-mnist": Case(60_000, 784, MNIST, "link clustering", 10, {}),
     "anchors": Case(10_000_000, 32, (), "fit", 20, {"n_anchors": 1000}, "anchors"),
 }
 

@@ -27,7 +27,8 @@ def bytes_a_second():
     return 2 * COPIED / seconds_of(lambda: target.copy_(source))
 
 
-def operations_a_second():
-    """Return the operations of a product of random matrices in half precision in a second."""
-    A, B = (torch.randn((SIDE, SIDE), device="cuda", dtype=torch.float16) for _ in range(2))
+def operations_a_second(dtype):
+    """Return the operations of a product of random matrices of a dtype in a second."""
+    kind = getattr(torch, dtype)
+    A, B = (torch.randn((SIDE, SIDE), device="cuda", dtype=kind) for _ in range(2))
     return 2 * SIDE**3 / seconds_of(lambda: A @ B)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from linkwise._typing import Array, Integers, Matrix, OnConflict, OnUnknown
 from linkwise._wording import counted
-from linkwise.arrays import Caller, door, namespace, on_device
+from linkwise.arrays import Caller, door, namespace, on_device, take
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.passes import over_blocks
 from linkwise.constraints import Constraints, as_constraints
@@ -23,6 +23,7 @@ from linkwise.exceptions import ConstraintWarning, warn
 DENSE_PRODUCTS = 20_000.0
 # magnitudes of points whose squares, summed over rows, stay finite numbers other than 0
 RANGE = {"float64": (1e-149, 1e149), "float32": (1e-15, 1e15)}
+FEW = 8  # parts of a tuple of arrays; a longer list has one entry for each row
 WEIGHTS = 1e-15, 1e15  # of constraints: their squares are ordinary numbers in float32 too
 
 
@@ -90,6 +91,18 @@ def check_out(out: Any, caller: Caller) -> None:
             f"out= writes a file of NumPy, and X is {caller}: leave it out, or pass X as a NumPy "
             "array"
         )
+
+
+def check_host(name: str, value: Any) -> None:
+    """Refuse an array on a device, or a tuple or dict that has one, where NumPy computes."""
+    parts = value.values() if isinstance(value, dict) else value
+    several = isinstance(value, tuple | list | dict) and len(value) <= FEW
+    for part in parts if several else (value,):
+        if on_device(take(part)):
+            raise TypeError(
+                f"{name} has an array on {part.device}; constraints, ids and labels are computed "
+                f"with on the CPU, whatever the device of X: pass them as NumPy arrays, .cpu()"
+            )
 
 
 def check_y(y: object, *, instead: str = "pass them as constraints=") -> None:

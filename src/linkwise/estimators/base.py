@@ -17,6 +17,7 @@ from linkwise._check import (
     CheckedConstraints,
     check_affinity,
     check_constraints,
+    check_host,
     check_n_clusters,
     check_no_weights,
     check_out,
@@ -201,6 +202,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
+        for name, value in (("constraints", constraints), ("sample_id", sample_id), ("y", y)):
+            check_host(name, value)
         check_y(y)
         caller = caller_of(X)
         check_out(out, caller)
@@ -237,6 +240,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self
         """
         check_is_fitted(self)
+        check_host("constraints", constraints)
         checked = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
         caller = caller_of(self.labels_)
         check_out(out, caller)

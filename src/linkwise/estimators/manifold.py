@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_points, check_y
 from linkwise._typing import Array, Floats, Matrix, Points, RandomState
+from linkwise.arrays import Caller, caller_of, door, namespace, take
 from linkwise.blocks.cost import check_cost
 from linkwise.embedding.manifold import REPULSION, STEPS, WIDTH, layout, place
 from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, Traits, seen_rows, whole
@@ -70,7 +71,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ((1000, 2), (797, 2))
     """
 
-    traits = Traits(constrained=False, rows=1_000_000)
+    traits = Traits(constrained=False, rows=1_000_000, device=True)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_ONE],
@@ -117,7 +118,9 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         self._validate_params()
         check_y(y, instead="ManifoldLayout takes none: pass them to the clusterer that follows")
-        self._learn(check_points(self, X))
+        caller = caller_of(X)
+        self._learn(check_points(self, take(X)))
+        self.embedding_ = caller.give(self.embedding_)
         return self
 
     def _learn(self, X: Matrix) -> None:
@@ -133,11 +136,11 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             graph.W, self.n_components, np.random.default_rng([seed, 0]), order=graph.order,
             steps=self.n_steps, repulsion=self.repulsion,
         )  # fmt: skip
-        self._graph_, self._seed, self.embedding_ = graph, seed, Y.astype(X.dtype)
+        self._graph_, self._seed, self.embedding_ = graph, seed, door(X).cast(Y, X)
 
     def fit_transform(self, X: Points, y: ArrayLike | None = None) -> Floats:
         """Lay the points out and return their coordinates; see `fit`."""
-        return self.fit(X, y).embedding_.copy()
+        return self.fit(X, y).embedding_ + 0
 
     def transform(self, X: Points) -> Floats:
         """Return the coordinates of every point.
@@ -154,19 +157,31 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         array (n_samples, n_components), in the dtype of X
         """
         check_is_fitted(self)
-        points = check_points(self, X, reset=False)
-        graph, fitted = self._graph_, self.embedding_
+        caller = self._asked(X)
+        points = check_points(self, take(X), reset=False)
+        graph, fitted = self._graph_, take(self.embedding_)
+        tools, xp = door(fitted), namespace(fitted)
         seen = seen_rows(graph.X, points)
-        out = fitted[seen].astype(points.dtype)
-        new = np.flatnonzero(seen < 0)
+        out = tools.cast(fitted[seen], points)
+        degree = float(tools.median(degrees(graph.W)))
+        (new,) = xp.nonzero(seen < 0)
         for start in range(0, len(new), BLOCK):
             rows = new[start : start + BLOCK]
-            P = graph.rows(points[rows].astype(graph.X.dtype, copy=False)).P
-            out[rows] = place(
-                fitted, P, float(np.median(degrees(graph.W))),
-                np.random.default_rng([self._seed, 1]), repulsion=self.repulsion,
-            )  # fmt: skip
-        return out
+            P = graph.rows(tools.cast(points[rows], graph.X)).P
+            rng = np.random.default_rng([self._seed, 1])
+            out[rows] = tools.cast(place(fitted, P, degree, rng, repulsion=self.repulsion), out)
+        return caller.give(out)
+
+    def _asked(self, X: Any) -> Caller:
+        """Return whose array X is; refuse one of another library or device than in fit."""
+        caller, fitted = caller_of(X), caller_of(self.embedding_)
+        if not caller.same(fitted):
+            raise ValueError(
+                "Inputs passed to ManifoldLayout.transform() must use the same namespace and the "
+                f"same device as those passed to fit(): X is {caller}, and the layout was fitted "
+                f"to {fitted}. Pass X as {fitted}"
+            )
+        return caller
 
     @property
     def _n_features_out(self) -> int:
@@ -177,6 +192,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.array_api_support = True
         tags.input_tags.sparse = self.traits.sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -15,6 +15,7 @@ from linkwise._typing import (
     RandomState,
 )
 from linkwise._wording import counted
+from linkwise.arrays import door, namespace, to_host
 from linkwise.blocks.rows import on_cluster
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
@@ -53,7 +54,7 @@ class NormalizedCuts(SpectralClusterer):
         **SpectralClusterer._parameter_constraints,
         "assign": [StrOptions({"discretize", "kmeans", "qr"})],
     }
-    traits = Traits(constrained=False, rows=10_000_000)
+    traits = Traits(constrained=False, rows=10_000_000, device=True)
 
     def __init__(
         self,
@@ -107,15 +108,17 @@ class NormalizedCuts(SpectralClusterer):
                 f"assign={self.assign!r} reads the eigenvectors of all rows, and X is on a Dask "
                 'cluster: use assign="kmeans"'
             )
-        Z = self.embedding_ = unit_rows(np.asarray(self._basis.vectors))
+        tools, V = door(self._basis.vectors), np.asarray(to_host(self._basis.vectors))
+        Z = unit_rows(V)
+        self.embedding_ = tools.asarray(Z, self._basis.vectors)
         self._warn_of_components()
-        if self.assign == "qr":
-            labels, R = pivoted_qr(np.asarray(self._basis.vectors))
+        if self.assign == "qr":  # k columns: on the CPU
+            labels, R = pivoted_qr(V)
         else:
             labels, R = discretise(Z, n_init=self.n_init, rng=rng)
         if R.shape[1] == self.n_clusters:
-            self._rotation = R
-            return labels
+            self._rotation = tools.asarray(R, self._basis.vectors)
+            return tools.asarray(labels, self._basis.vectors)
         warn(
             f'assign="{self.assign}" left {self.n_clusters - R.shape[1]} of '
             f"{self.n_clusters} clusters empty; k-means was used instead",
@@ -127,4 +130,5 @@ class NormalizedCuts(SpectralClusterer):
         if self._rotation is None:
             return super()._assign(X)
         Z = unit_rows(extend(self._basis, *self._graph_.rows(X))) @ self._rotation
-        return np.argmax(np.abs(Z) if self.assign == "qr" else Z, axis=1)
+        xp = namespace(Z)
+        return xp.argmax(xp.abs(Z) if self.assign == "qr" else Z, axis=1)
