@@ -160,7 +160,7 @@ def test_normalised_cuts_are_those_of_the_cpu(digits, assign):
 
 
 def test_layouts_are_reproducible_and_place_new_points(digits):
-    X, y = digits
+    X, _ = digits
     T = torch.from_numpy(X).cuda()
     model = ManifoldLayout(random_state=0).fit(T)
     assert torch.equal(ManifoldLayout(random_state=0).fit_transform(T), model.embedding_)
