@@ -173,6 +173,13 @@ def entities(args):
     return called(run, args)
 
 
+def strays(args):
+    """Find planted noise, beside HDBSCAN."""
+    from benchmarks.features.strays import run
+
+    return called(run, args)
+
+
 COMMANDS = {
     speed: arguments.add_speed,
     quality: arguments.add_quality,
@@ -189,6 +196,7 @@ COMMANDS = {
     extend: arguments.add_extend,
     sizes: arguments.add_sizes,
     entities: arguments.add_entities,
+    strays: arguments.add_strays,
     fuzz: arguments.add_fuzz,
 }
 

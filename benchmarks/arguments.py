@@ -176,6 +176,14 @@ def add_entities(add):
     add("--sets", nargs="+", default=default, metavar="NAME", help="default febrl1 to febrl4")
 
 
+def add_strays(add):
+    """Add the options of the benchmark of strays."""
+    add("--data", metavar="DIR", help=SETS)
+    default = ["blobs", "iris", "wine", "digits"]
+    add("--sets", nargs="+", default=default, metavar="NAME", help="default blobs iris wine digits")
+    add("--seeds", type=whole(1), default=2, metavar="N", help="draws of the noise; default 2")
+
+
 def add_fuzz(add):
     """Add the options of the random problems."""
     add("--problems", type=whole(1), default=100, metavar="N", help="a method; default 100")

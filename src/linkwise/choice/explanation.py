@@ -74,6 +74,8 @@ def own_expression(model):
     unknown = "" if model.on_unknown == "raise" else f"on_unknown={model.on_unknown!r}, "
     if model.size is not None or model.balanced:
         unknown = f"size={model.size!r}, balanced={model.balanced!r}, {unknown}"
+    if model.outliers is not None:
+        unknown = f"outliers={model.outliers!r}, {unknown}"
     return (
         f"LinkClustering(n_clusters={model.n_clusters_}, effort={effort}, "
         f"respect={model.respect!r}, {unknown}random_state={seed})"

@@ -52,6 +52,7 @@ from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits, whole
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.sizes import limits_of
+from linkwise.partition.strays import Strays, distances, find_strays
 
 
 class Attempt(NamedTuple):
@@ -100,6 +101,9 @@ class LinkClustering(InductiveClusterer):
         InfeasibleConstraints.
     balanced : bool
         Whether all clusters have the same size, up to one.
+    outliers : share in [0, 1), "auto" or None
+        Rows that belong to no cluster get the label -1: this share of them, or with "auto" those
+        far from all others. A row that a constraint names is never one. None: there are none.
     on_unknown : {"raise", "drop"}
         What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
         leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
@@ -110,6 +114,7 @@ class LinkClustering(InductiveClusterer):
     ----------
     labels_ : int array (n_samples,)
     probabilities_ : array (n_samples, n_clusters_), of the clusters, constraints included
+        What is missing to 1 in a row is the probability of a stray, with ``outliers``.
     n_clusters_ : int
     runners_up_ : list of (int, float)
         The other numbers of clusters that were tried, the best first, with their scores: mean
@@ -158,6 +163,7 @@ class LinkClustering(InductiveClusterer):
         "respect": [StrOptions({"soft", "hard"})],
         "size": [tuple, list, None],
         "balanced": ["boolean"],
+        "outliers": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left"), None],
         "on_unknown": [StrOptions({"raise", "drop"})],
         "random_state": ["random_state"],
     }
@@ -171,6 +177,7 @@ class LinkClustering(InductiveClusterer):
     suspicion_: Floats
     report_: list[dict[str, Any]]
     moves_: list[Move]
+    _strays: Strays
 
     def __init__(
         self,
@@ -180,6 +187,7 @@ class LinkClustering(InductiveClusterer):
         respect: Literal["soft", "hard"] = "soft",
         size: tuple[int, int] | None = None,
         balanced: bool = False,
+        outliers: float | Literal["auto"] | None = None,
         on_unknown: OnUnknown = "raise",
         random_state: RandomState = None,
     ) -> None:
@@ -188,6 +196,7 @@ class LinkClustering(InductiveClusterer):
         self.respect = respect
         self.size = size
         self.balanced = balanced
+        self.outliers = outliers
         self.on_unknown = on_unknown
         self.random_state = random_state
 
@@ -248,7 +257,23 @@ class LinkClustering(InductiveClusterer):
         self._unconstrained = plain
         self._store(plain.models, count, found, final)
         self._learnt_from, self.moves_ = (X.shape[0], links.n_pairs), []
+        if self.outliers is not None:
+            return self._without_strays(X, links, final.labels)
         return final.labels
+
+    def _without_strays(self, X: Matrix, links: Constraints, labels: Integers) -> Integers:
+        """Return labels with -1 for strays, and lower their probabilities."""
+        if on_device(X):
+            raise TypeError(
+                f"outliers are found on the CPU, and X is on {X.device}: pass X.cpu(), or leave "
+                "outliers out"
+            )
+        r = distances(X)
+        self._strays, far = find_strays(r, labels, self.n_clusters_, links.ids, self.outliers)
+        chance = self._strays.probability(r, labels)
+        chance = np.where(far, np.maximum(chance, 0.5), np.minimum(chance, 0.5))
+        self.probabilities_ = self.probabilities_ * (1 - chance)[:, None]
+        return np.where(far, -1, labels)
 
     @whole
     def extend(
@@ -290,10 +315,10 @@ class LinkClustering(InductiveClusterer):
         True
         """
         check_is_fitted(self)
-        if self.size is not None or self.balanced:
+        if self.size is not None or self.balanced or self.outliers is not None:
             raise TypeError(
-                "extend keeps the clusters of old rows, so that limits of sizes may not hold: "
-                "leave size and balanced out, or fit all rows"
+                "extend keeps the clusters of old rows, so that limits of sizes and shares of "
+                "strays may not hold: leave size, balanced and outliers out, or fit all rows"
             )
         caller = self._asked(X, "extend")
         model = self._working()
@@ -478,7 +503,14 @@ class LinkClustering(InductiveClusterer):
 
     def _assign(self, X: Matrix) -> Integers:
         soft = self._soft_labels(X)
-        return namespace(soft).argmax(soft, axis=1)
+        labels = namespace(soft).argmax(soft, axis=1)
+        if self.outliers is None:
+            return labels
+        return np.where(self._stray_chance(X, labels) >= 0.5, -1, labels)
+
+    def _stray_chance(self, X: Matrix, labels: Integers) -> Floats:
+        """Return the probability (q,) that new points are strays."""
+        return self._strays.probability(distances(self._fit_X, X), labels)
 
     def _soft_labels(self, X: Matrix) -> Floats:
         return soft_labels(self._models, self._members, self._co_trained, X)
@@ -497,7 +529,11 @@ class LinkClustering(InductiveClusterer):
         (new,) = namespace(seen).nonzero(seen < 0)
         for start in range(0, len(new), model._block()):
             rows = new[start : start + model._block()]
-            out[rows] = model._soft_labels(door(points).cast(points[rows], model._fit_X))
+            block = door(points).cast(points[rows], model._fit_X)
+            out[rows] = model._soft_labels(block)
+            if model.outliers is not None:
+                chance = model._stray_chance(block, np.argmax(out[rows], axis=1))
+                out[rows] *= (1 - chance)[:, None]
         return caller.give(out)
 
     def __sklearn_tags__(self) -> Any:

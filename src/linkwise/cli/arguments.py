@@ -54,6 +54,11 @@ def share(text: str) -> float:
     return found
 
 
+def outliers(text: str) -> float | str:
+    """Read a share of strays, or auto."""
+    return text if text == "auto" else share(text)
+
+
 def sizes(text: str) -> tuple[int, int]:
     """Read the limits of sizes, as in 50-200."""
     least, _, most = text.partition("-")
@@ -158,6 +163,12 @@ def parser() -> Parser:
         help="sizes of the clusters, such as 50-200; for link-clustering and cop-kmeans",
     )
     add("--balanced", action="store_true", help="all clusters of the same size, up to one row")
+    add(
+        "--outliers",
+        type=outliers,
+        metavar="S",
+        help="share of rows in no cluster, label -1, or auto; for link-clustering",
+    )
     add(
         "--into",
         metavar="MODEL",

@@ -23,7 +23,7 @@ from linkwise.exceptions import InfeasibleConstraints
 SUFFIX = ".lwmodel"
 NOT_INTO = (  # options of a fit that a saved model has
     "-k", "--method", "--effort", "--affinity", "--anchors", "--max-memory", "--max-time",
-    "--standardize", "--seed", "--strict", "--size", "--balanced",
+    "--standardize", "--seed", "--strict", "--size", "--balanced", "--outliers",
 )  # fmt: skip
 SHOWN = 5  # violations in a summary; --json lists all
 
@@ -263,8 +263,11 @@ def make_model(args):
         "effort": args.effort,
         "size": args.size,
         "balanced": args.balanced,
+        "outliers": args.outliers,
     }
     known = method._get_param_names()
+    if "outliers" not in known and args.outliers is not None:
+        raise UsageError(f"--outliers is for link-clustering, not for {args.method}")
     if "size" not in known and (args.size or args.balanced):
         raise UsageError(
             f"--size and --balanced are for link-clustering and cop-kmeans, not {args.method}"

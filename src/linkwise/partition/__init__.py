@@ -5,6 +5,7 @@ kernel_k_means     kernel k-means with rewards and penalties (SS-Kernel-KMeans)
 hard               k-means that keeps every constraint (COP-KMeans)
 sizes              clusters whose sizes are within limits
 entities           one cluster for each entity, from scored pairs of records
+strays             rows that belong to no cluster
 penalised          k-means where broken constraints cost (PCK-, HMRF- and MPCK-KMeans)
 distortion         the distances and prices of these
 gaussian_mixture   Gaussian mixture with constraints

@@ -31,6 +31,7 @@ from linkwise.kernel.propagation import Apart, Joint, Links, Propagated
 from linkwise.kernel.propagation_edges import EdgePosterior, GaussianKernel
 from linkwise.kernel.spectral_regularization import Quadratic
 from linkwise.partition.gaussian_mixture import Gaussians
+from linkwise.partition.strays import Strays
 
 PLAIN = {type(None), bool, int, str}
 NUMBERS = "biufcU"  # kinds of arrays and scalars in files
@@ -48,11 +49,11 @@ SPARSE = {
 TUPLES = (
     Pair, Closure, Basis, AnchoredBasis, AnchorPlan, Touched, Links, Joint, Apart, Propagated,
     EdgePosterior, Quadratic, Gaussians, View, GraphPlace, RidgePlace, Smoother, Gaussian, Member,
-    SampleModels, IslandPlace, FeatureSet, CoTrained, Move,
+    SampleModels, IslandPlace, FeatureSet, CoTrained, Move, Strays,
 )  # fmt: skip
 ESTIMATORS = tuple(getattr(room, name) for room in (estimators, choice) for name in room.__all__)
 # what files of older versions lack, and its default
-ADDED_PARAMETERS: dict = {"on_unknown": "raise", "size": None, "balanced": False}
+ADDED_PARAMETERS: dict = {"on_unknown": "raise", "size": None, "balanced": False, "outliers": None}
 # the same for what a fitted model has learnt
 ADDED_ATTRIBUTES: dict[type, dict] = {choice.LinkClustering: {"runners_up_": [], "moves_": []}}
 ATTRIBUTES = {
