@@ -282,10 +282,10 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monk
     assert not (tmp_path / "labels").exists()
 
 
-def test_methods_that_need_all_rows_refuse_a_cluster(client, serial):
+def test_methods_that_need_all_rows_refuse_a_cluster(client, serial, tmp_path):
     import dask.array as da
 
-    from linkwise import PCKMeans
+    from linkwise import PCKMeans, save
 
     lazy = da.from_array(serial[0], chunks=(500, 3))
     with pytest.raises(TypeError, match="PCKMeans reads all rows"):
@@ -294,6 +294,8 @@ def test_methods_that_need_all_rows_refuse_a_cluster(client, serial):
         CCSKL(3).fit(lazy)
     with pytest.raises(TypeError, match="out="):
         anchored().fit(lazy, out="labels.npy")
+    with pytest.raises(TypeError, match="fitted to rows on a Dask cluster"):
+        save(anchored().fit(lazy), tmp_path / "model.lwmodel")
 
 
 def test_link_clustering_places_the_blocks_on_the_workers(client, tmp_path):

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from linkwise.blocks.cluster import SUBMITTED
 from linkwise.blocks.cost import in_words
-from linkwise.blocks.progress import duration
 
 PREFIX = "linkwise "  # of the names of tasks; the stage follows
 
@@ -22,10 +21,10 @@ class Usage(NamedTuple):
 
     def in_words(self) -> str:
         """Return the work in words."""
-        stages = ", ".join(f"{name} {duration(spent)}" for name, spent in self.seconds.items())
+        stages = ", ".join(f"{name} {spent:.1f}" for name, spent in self.seconds.items())
         return (
             f"cluster: {self.tasks:,} tasks, {self.again:,} of them done again, "
-            f"{in_words(max(self.moved, 1024))} moved; seconds of workers: {stages or 'none'}"
+            f"{in_words(max(self.moved, 1024))} moved; CPU seconds of the workers: {stages or 'none'}"
         )
 
 

@@ -22,6 +22,8 @@ from linkwise.cli.output import UsageError, say
 
 STATE = "fit.json"  # what the hidden folder belongs to
 WAIT = "20s"  # for a scheduler to answer
+# whose messages are not shown: errors are told in one sentence
+LOGS = ("distributed", "distributed.client", "distributed.core", "tornado.application")
 
 
 def check_arguments(args):
@@ -63,7 +65,8 @@ def cluster(address):
     _, distributed = dask_modules()
     import logging
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are told in one sentence
+    for name in LOGS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = distributed.Client(address, timeout=WAIT)
     except (OSError, ValueError, TimeoutError) as error:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from linkwise import __version__
 from linkwise._files import instead_of, kind_of_file, refuse_project
 from linkwise._typing import Array, FilePath
-from linkwise.blocks.rows import read_block, row_blocks
+from linkwise.blocks.rows import on_cluster, read_block, row_blocks
 from linkwise.saving.classes import ESTIMATORS, NUMBERS
 from linkwise.saving.decode import decode
 from linkwise.saving.encode import Parts, encode, refuse
@@ -98,6 +98,11 @@ def save(model: BaseEstimator, path: FilePath) -> None:
     """
     if type(model) not in ESTIMATORS:
         refuse(model, "model", "pass an estimator of linkwise")
+    if on_cluster(getattr(model, "_fit_X", None)) is not None:
+        raise TypeError(
+            "model was fitted to rows on a Dask cluster, and a file would hold all of them: store "
+            "labels_, or fit an array of a part of the rows to save"
+        )
     place = check_place(path)
     parts = Parts()
     held = encode(model, type(model).__name__, parts)
