@@ -403,6 +403,32 @@ def test_clusters_are_described_by_content(table):
         assert "note" in event["text"]
 
 
+def test_labels_and_sets_are_answers_that_teach(table):
+    with page(table, worker=InThread, k=3) as found:
+        body = {"row": 0, "anchors": [1, 3], "chosen": 3}
+        found.command("/api/label", body)
+        found.command("/api/label", {"row": 2, "anchors": [1, 3], "chosen": None, "who": "bea"})
+        state = found.command("/api/set", {"rows": [4, 7, 10, 5], "out": [5]})
+        known = found.label_page.current.known
+        assert known.relation(0, 3) is True
+        assert [known.relation(2, a) for a in (1, 3)] == [False, False]
+        assert [known.relation(4, b) for b in (7, 10, 5)] == [True, True, False]
+        links = found.label_page.current.links
+        assert set(links.source.tolist()) == {"answer"}
+        assert teaching(links) == links
+        wider = state["wider"]
+        if wider is not None and wider["kind"] == "set":
+            rows = [row["row"] for row in wider["rows"]]
+            state = found.command("/api/set", {"rows": rows, "out": []})
+            assert state["history"][0]["kind"] == "group"
+        found.command("/api/undo", {})
+        for odd in ({"row": 0, "anchors": [0, 1], "chosen": 1}, body | {"chosen": 7}):
+            found.command("/api/label", odd, status=400)
+        for odd in ({"rows": [1, 2], "out": [1, 2]}, {"rows": [1, 2], "out": [3]}):
+            found.command("/api/set", odd, status=400)
+        found.command("/api/label", body | {"anchors": 3}, status=400)
+
+
 def test_numbers_are_plain_bytes(stub):
     assert len(stub.get("/api/map").body) == 24 * 8
     assert np.frombuffer(stub.get("/api/labels").body, "<i4").tolist() == [0] * 24

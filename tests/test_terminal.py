@@ -264,6 +264,7 @@ def test_wrong_command_lines_are_refused(call):
     assert call("label - --terminal")[0] == 2
     code, _, err = call("label none.csv --terminal")
     assert (code, "no such file" in err) == (3, True)
+    Path("data.txt").write_text("1\n")
     code, _, err = call("label data.txt --terminal")
     assert (code, "cannot tell the format" in err) == (3, True)
     np.savez("data.npz", X=np.eye(3))
@@ -402,6 +403,17 @@ def test_rows_can_be_marked_and_the_mark_taken_back(call):
     state = read_project("data.linkwise").state
     assert sorted(state.marks.values()) == ["stray", "unclear"]
     assert [event.kind for event in state.active] == ["mark", "mark"]
+
+
+def test_a_question_about_several_rows_is_one_event_and_can_be_left(call):
+    code, out = call(LABEL, "s\nw\nq\nw\n2\n\nb\nq\n")[:2]
+    assert code == 0
+    if "Which of these" in out:
+        assert "Left; nothing was written." in " ".join(out.split())
+        kinds = [event.kind for event in read_project("data.linkwise").events]
+        assert kinds == ["answer", "group", "undo"]
+    else:
+        assert "The pair tells more" in out
 
 
 def test_what_is_typed_and_means_nothing_is_told(call):

@@ -34,7 +34,8 @@ class Engine:
         self.model.follow(job.task)
         questions = self.model.questions(AHEAD)
         labels, exact = self.model.quick_labels()
-        return Result(job.number, labels, questions, exact)
+        wider = self.model.wider_question(questions[0]) if questions else None
+        return Result(job.number, labels, questions, exact, wider)
 
     def refined(self, job: Job):
         """Return the Refined clusters of the last job; takes seconds."""

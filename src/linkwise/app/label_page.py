@@ -257,6 +257,17 @@ class LabelPage(Watched):
             self.project.mark, rows, mark, why="marked on the page", client=client, who=who
         )
 
+    async def label(self, row, anchors, chosen, client, who=None):
+        """Write which of some rows, of a cluster each, a row is with; None: with none of them."""
+        (row,), anchors = rows_in([row], self.n), rows_in(anchors, self.n)
+        chosen = None if chosen is None else rows_in([chosen], self.n)[0]
+        return await self.write(self.project.label, row, anchors, chosen, client=client, who=who)
+
+    async def judge_set(self, rows, out, client, who=None):
+        """Write which rows of a set do not belong to the others."""
+        rows, out = rows_in(rows, self.n, least=2), rows_in(out, self.n, least=0)
+        return await self.write(self.project.judge_set, rows, out, client=client, who=who)
+
     async def undo(self, event, client, who=None):
         """Undo an event by its number, by default the last one that counts."""
         said = {"why": "undo on the page", "client": client, "who": who}

@@ -8,7 +8,7 @@
     GET   /api/found?q=&cluster=&mark=    the numbers of all of these rows
     GET   /api/image/ROW             the image of a row
     GET   /api/export/WHAT.SUFFIX    links, labels or log
-    POST  /api/answer, mark, undo, redo, correct, count, mode
+    POST  /api/answer, mark, label, set, undo, redo, correct, count, mode
                                      commands, JSON; answered with the state
     POST  /api/preview               what a correction would change, JSON; nothing is written
     POST  /api/import?name=          a table
@@ -23,16 +23,23 @@ state has "marks", how many rows have each mark. A row of /api/rows has its "mar
 /api/rows?mark=stray lists the rows that have one. Undo removes a mark; so does an event that says
 where the row belongs. A question is about its row "a"; "b" is a typical member of a cluster.
 
+The state has "wider", null or a question that tells more than the pair for the time it takes:
+{"kind": "label", "row", "anchors", "why"}, which cluster a row belongs to, with a typical row of
+each; or {"kind": "set", "rows", "why"}, which of these rows do not belong to the others.
+
+    POST /api/label {"row": 7, "anchors": [1, 2], "chosen": 2 or null, "client": ID}
+    POST /api/set   {"rows": [1, 2, 3], "out": [3], "client": ID}
+
 /api/clusters has the version of the "labels" that it is about, and for each of the "clusters"
 {"label", "size", "name", "keywords": [words], "columns": [[name, shift in standard deviations]],
 "typical": [rows], "borderline": [rows]}; rows are as in /api/rows. An event of "history",
 "conflict" or "suspects" has "rows", [{"row", "called"}], the first rows that it names; "text" calls
 rows by their contents.
 
-The commands answer, mark, undo, redo and correct may say "who" gives them, a name of 1 to 80
-characters; without it, it is the person whom `linkwise label --as` names. The state has "who", that
-person, and "people", everybody who answered: {"who", "answers", "shared" (pairs that others
-answered too), "right_same", "right_different" (estimated shares of right answers)}.
+The commands answer, mark, label, set, undo, redo and correct may say "who" gives them, a name of 1
+to 80 characters; without it, it is the person whom `linkwise label --as` names. The state has
+"who", that person, and "people", everybody who answered: {"who", "answers", "shared" (pairs that
+others answered too), "right_same", "right_different" (estimated shares of right answers)}.
 """
 
 import asyncio
@@ -149,6 +156,15 @@ def label_routes(page):
         event = await page.mark(**await command(request, "rows", "mark", "client", who=None))
         return JSONResponse(shown() | {"event": event.seq})
 
+    async def label(request):
+        names = "row", "anchors", "chosen", "client"
+        event = await page.label(**await command(request, *names, who=None))
+        return JSONResponse(shown() | {"event": event.seq})
+
+    async def judge_set(request):
+        event = await page.judge_set(**await command(request, "rows", "out", "client", who=None))
+        return JSONResponse(shown() | {"event": event.seq})
+
     async def correct(request):
         body = correction(await command(request, "action", "options", "client", who=None, **MAY))
         what = body["action"], body["options"], body["seen"]
@@ -174,7 +190,8 @@ def label_routes(page):
         "image/{row:int}": image, "export/{what}.{suffix}": export,
     }  # fmt: skip
     posts = {
-        "answer": answer, "mark": mark, "undo": step_route(page.undo, shown, who=None),
+        "answer": answer, "mark": mark, "label": label, "set": judge_set,
+        "undo": step_route(page.undo, shown, who=None),
         "redo": step_route(page.redo, shown, who=None), "correct": correct,
         "preview": previewed, "count": count, "mode": mode, "import": imported,
     }  # fmt: skip

@@ -13,6 +13,7 @@ from linkwise._wording import MARKS
 from linkwise.labelling.items import fields_of
 from linkwise.labelling.portraits import called, portraits
 from linkwise.labelling.texts import clean, marked_words
+from linkwise.query import SetQuestion
 
 FIELDS = 30  # columns of a row that are shown; those that differ most come first
 LINES = 20_000  # links drawn on the map; more would hide the points
@@ -43,6 +44,17 @@ def question(page):
         "fields": shown, "left": len(fields) - len(kept),
         "before": page.project.same_before(page.asked),
     }  # fmt: skip
+
+
+def wider(page):
+    """Return the question that tells more than the pair on the page, or None."""
+    found = page.newest and page.newest.wider
+    if not found or page.newest.number < page.number or page.current.again is not None:
+        return None
+    if isinstance(found, SetQuestion):
+        return {"kind": "set", "rows": listed(page, found.rows), "why": found.reason}
+    row, *anchors = listed(page, [found.row, *found.anchors])
+    return {"kind": "label", "row": row, "anchors": anchors, "why": found.reason}
 
 
 def clusters(page, labels=None):
@@ -128,6 +140,7 @@ def view(page):
         "links": current.links.n_pairs,
         "kept": kept(page),
         "question": question(page),
+        "wider": wider(page),
         "thinking": page.asked is None and running and not page.failure,
         "undo": page.project.words(state.event(state.target("undo"))) if last else None,
         "redo": page.project.words(current.redo) if current.redo else None,

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from linkwise.labelling.cluster_model import Suspected, Task
-from linkwise.query import Progress, Question
+from linkwise.query import LabelQuestion, Progress, Question, SetQuestion
 
 
 class Job(NamedTuple):
@@ -16,13 +16,14 @@ class Job(NamedTuple):
 class Result(NamedTuple):
     """The clusters of a job, int32 (n,), the next questions, and whether the clusters are exact.
 
-    If they are not, Refined follows.
+    If they are not, Refined follows. ``wider`` is a question that tells more than the first pair.
     """
 
     number: int
     labels: Any
     questions: list[Question]
     exact: bool = True
+    wider: LabelQuestion | SetQuestion | None = None
 
 
 class Refined(NamedTuple):

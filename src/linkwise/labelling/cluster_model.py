@@ -10,8 +10,9 @@ from linkwise.choice.candidates import FEWEST
 from linkwise.choice.final_labels import SUSPECT
 from linkwise.constraints import Constraints
 from linkwise.labelling.edits import Edit, edited
-from linkwise.query import Progress, Question, Session
+from linkwise.query import LabelQuestion, Progress, Question, Session, SetQuestion
 from linkwise.query.prepared_data import Clustering, corrected, effort_for, teaching
+from linkwise.query.wider_questions import wider_question
 
 QUICK = FEWEST  # answers below which the exact labels take a fraction of a second
 SUSPECTS_FROM = 5  # pairs; with fewer nothing can be said about a single one
@@ -97,6 +98,10 @@ class ClusterModel:
         """Return at most n questions, the most informative first."""
         return self.session.ask(n)
 
+    def wider_question(self, question: Question) -> LabelQuestion | SetQuestion | None:
+        """Return the question that tells more than a pair for the time it takes, or None."""
+        return wider_question(self.session.context, question)
+
     def progress(self) -> Progress:
         """Return how far the answers have come."""
         return self.session.progress()
@@ -145,6 +150,9 @@ class SingleRow:
     def questions(self, n: int) -> list[Question]:
         """Return no question."""
         return []
+
+    def wider_question(self, question: Question) -> None:
+        """Return None."""
 
     def progress(self) -> Progress:
         """Return that nothing is left to ask."""

@@ -200,6 +200,48 @@ class LabellingSession:
             self.follow()
         return event
 
+    def label(
+        self,
+        row: int,
+        anchors: list[int],
+        chosen: int | None,
+        *,
+        client: str | None = None,
+        who: str | None = None,
+    ) -> Event:
+        """Write which of some rows, of a cluster each, a row is with; None: with none of them."""
+        if row in anchors or (chosen is not None and chosen not in anchors):
+            raise ValueError("chosen must be null or one of the anchors, and row none of them")
+        like = "none of these" if chosen is None else called(self.items, chosen)
+        why = f"{called(self.items, row)}: like {like}"
+        to, apart = ([], anchors) if chosen is None else ([chosen], [])
+        return self._group([row], to, apart, why=why, client=client, who=who)
+
+    def judge_set(
+        self,
+        rows: list[int],
+        out: list[int],
+        *,
+        client: str | None = None,
+        who: str | None = None,
+    ) -> Event:
+        """Write which rows of a set do not belong to the others."""
+        if not set(out) <= set(rows) or len(set(rows)) - len(set(out)) < 1 or len(rows) < 2:
+            raise ValueError("out must be some of two or more rows, and leave at least one")
+        kept = [row for row in rows if row not in out]
+        why = f"of {len(rows)} rows, {len(out)} do not belong to the others"
+        return self._group(kept, [], out, why=why, client=client, who=who)
+
+    def _group(self, rows: list[int], to: list[int], apart: list[int], **said: str | None) -> Event:
+        """Write a group as an answer, which teaches the models."""
+        parts = {"rows": rows, "to": to, "apart": apart}
+        body = {name: [self.items.name(row) for row in part] for name, part in parts.items()}
+        with self._mutex:
+            event = self.journal.append("group", body, source="answer", **said)  # type: ignore[arg-type]
+            self._again.clear()
+            self.follow()
+        return event
+
     def append(
         self,
         kind: str,

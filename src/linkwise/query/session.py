@@ -19,10 +19,8 @@ from linkwise.query.strategies import STRATEGIES, any_open
 from linkwise.query.wider_questions import (
     LabelQuestion,
     SetQuestion,
-    label_question,
-    pair_worth,
     set_pairs,
-    set_question,
+    wider_question,
 )
 
 LAST = 10  # answers whose effect is measured: about a minute of work
@@ -219,10 +217,7 @@ class Session:
         pairs = self.ask()
         if not pairs:
             return None
-        wider = [ask(self.context, pairs[0]) for ask in (label_question, set_question)]
-        found = [question for question in wider if question is not None]
-        best = max(found, key=lambda question: question.worth, default=None)
-        return best if best and best.worth > pair_worth(self.context, pairs[0]) else pairs[0]
+        return wider_question(self.context, pairs[0]) or pairs[0]
 
     def tell_label(self, row: int, anchors: Iterable[int], chosen: int | None) -> None:
         """Take the answer to a LabelQuestion: the anchor that the row is like, or None of them."""

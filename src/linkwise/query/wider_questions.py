@@ -135,6 +135,14 @@ def _apart(context: Context, row: int, others: list[int]) -> bool:
     return all(context.may_ask(row, other) for other in others)
 
 
+def wider_question(context: Context, question: Question) -> LabelQuestion | SetQuestion | None:
+    """Return the question that tells more than a pair for the time it takes, or None."""
+    both = (ask(context, question) for ask in (label_question, set_question))
+    found = [one for one in both if one is not None]
+    best = max(found, key=lambda one: one.worth, default=None)
+    return best if best and best.worth > pair_worth(context, question) else None
+
+
 def set_pairs(rows: list[int], out: list[int]) -> list[tuple[int, int, bool]]:
     """Return the pairs (a, b, same) that an answer to a set question means.
 

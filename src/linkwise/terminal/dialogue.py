@@ -11,8 +11,10 @@ from linkwise._wording import MARKS
 from linkwise.journal import NotSaved
 from linkwise.labelling.cluster_model import ClusterModel
 from linkwise.labelling.labelling_session import SAME, Asked, LabellingSession
-from linkwise.query import Progress
+from linkwise.labelling.portraits import called
+from linkwise.query import Progress, Question, SetQuestion
 from linkwise.query.session import LAST
+from linkwise.terminal.layout import cut
 from linkwise.terminal.screen import View, question_lines
 
 ANSWERS = {word: same for same, word in SAME.items()}
@@ -22,6 +24,8 @@ HELP = (
     "numbers far apart, by **. Differing words of a text are in brackets or in colour.",
     "s same: they belong in one cluster. d different: they do not. u or space, unsure: you do not "
     "know, and the pair is not asked again.",
+    "w: a question about several rows, if it tells more than the pair. Type the numbers of rows, "
+    "and end by Return.",
     "c unclear: the first row cannot be judged, and is not asked about again. x: the first row "
     "belongs to no cluster.",
     "b back: undoes the last answer and asks again; press it as often as you like. r redo: "
@@ -76,6 +80,22 @@ class Dialogue:
     def mark(self, asked, mark):
         """Write that the first row of a question is unclear, or in no cluster."""
         self.project.mark([asked.a], mark, why=asked.why)
+        self._follow()
+
+    def wider(self, asked):
+        """Return a question about several rows that tells more than a pair, or None."""
+        return self.model.wider_question(Question(asked.a, asked.b, asked.why))
+
+    def choose(self, question, numbers):
+        """Write the answer to a wider question: the numbers of the rows that were named."""
+        if isinstance(question, SetQuestion):
+            out = [question.rows[i - 1] for i in numbers if 0 < i <= len(question.rows)]
+            self.project.judge_set(question.rows, out)
+        else:
+            named = [question.anchors[i - 1] for i in numbers if 0 < i <= len(question.anchors)]
+            if len(named) > 1:
+                raise ValueError("name one of these, or none")
+            self.project.label(question.row, question.anchors, named[0] if named else None)
         self._follow()
 
     def back(self):
@@ -174,6 +194,8 @@ def act(dialogue, asked, key, screen, keys):
     if key in ANSWERS:
         dialogue.answer(asked, ANSWERS[key])
         return ""
+    if key == "wider":
+        return ask_widely(dialogue, asked, screen, keys)
     if key in MARKS:
         dialogue.mark(asked, key)
         return ""
@@ -185,7 +207,30 @@ def act(dialogue, asked, key, screen, keys):
         screen.show([[(line, "")] for line in _help_lines(screen)])
         keys.next(lambda stopped: None)
         return ""
-    return f"{key} is no key; s, d, u, c, x, b, r, q, or ? for help."
+    return f"{key} is no key; s, d, u, c, x, w, b, r, q, or ? for help."
+
+
+def ask_widely(dialogue, asked, screen, keys):
+    """Ask a question about several rows; return a note about it, or ""."""
+    question = dialogue.wider(asked)
+    if question is None:
+        return "The pair tells more than a question about several rows."
+    items = dialogue.project.items
+    if isinstance(question, SetQuestion):
+        head, rows = "Which of these do not belong to the others?", question.rows
+    else:
+        row = called(items, question.row)
+        head, rows = f"Which of these is {row} like? None: no number.", question.anchors
+    listed = [f"{i}  {called(items, row)}" for i, row in enumerate(rows, start=1)]
+    end = "Type the numbers, and Return; q leaves the question."
+    screen.show([[(cut(line, screen.look.columns), "")] for line in [head, "", *listed, "", end]])
+    numbers: list[int] = []
+    while (typed := keys.next(lambda stopped: None)).strip("'").isdecimal():
+        numbers += map(int, typed.strip("'"))
+    if typed == "finished":
+        return "Left; nothing was written."
+    dialogue.choose(question, dict.fromkeys(numbers))
+    return ""
 
 
 def _help_lines(screen):

@@ -17,6 +17,7 @@ except ImportError:  # Windows: lines
 
 MEANING = {
     "s": "same", "d": "different", "u": "unsure", " ": "unsure", "c": "unclear", "x": "stray",
+    "w": "wider",
     "b": "back", "\x7f": "back", "\x08": "back", "r": "redo", "q": "finished",
     "\x04": "finished", "?": "help", "h": "help",
 }  # fmt: skip

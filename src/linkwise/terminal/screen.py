@@ -18,8 +18,8 @@ CODES = {"bold": "1", "dim": "2", "mark": "1;33"}
 NARROW = 50  # columns below which the rows are shown one above the other
 LINES = 3  # of a field that is not the text; the other columns need room too
 KEYS = ("s = same,", "d = different,", "u = unsure,", "c = first is unclear,",
-        "x = first is in no cluster,", "b = back,", "r = redo,", "q = finished,",
-        "? = help")  # fmt: skip
+        "x = first is in no cluster,", "w = a question about several,", "b = back,",
+        "r = redo,", "q = finished,", "? = help")  # fmt: skip
 
 
 class Look(NamedTuple):
