@@ -24,7 +24,8 @@ class Usage(NamedTuple):
         stages = ", ".join(f"{name} {spent:.1f}" for name, spent in self.seconds.items())
         return (
             f"cluster: {self.tasks:,} tasks, {self.again:,} of them done again, "
-            f"{in_words(max(self.moved, 1024))} moved; CPU seconds of the workers: {stages or 'none'}"
+            f"{in_words(max(self.moved, 1024))} moved; CPU seconds of the workers: "
+            f"{stages or 'none'}"
         )
 
 
