@@ -45,7 +45,11 @@ from linkwise.saving.archive import FORMAT
 from linkwise.saving.classes import NOT_SAVED
 
 PUBLIC = [getattr(linkwise, name) for name in linkwise.__all__]
-ESTIMATORS = [kind for kind in PUBLIC if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
+ESTIMATORS = [  # those that need no other estimator, as WithConstraints does
+    kind
+    for kind in PUBLIC
+    if isinstance(kind, type) and issubclass(kind, BaseEstimator) and hasattr(kind, "traits")
+]
 AFFINITIES = ("rbf", "heat", "anchors", "precomputed")
 FURTHER = [
     (LinkClustering, {"effort": "balanced"}),
