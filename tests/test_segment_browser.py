@@ -341,12 +341,13 @@ def test_a_killed_server_comes_back_with_all_strokes(browser, tmp_path):
             process.send_signal(signal.SIGKILL)
             process.wait(60)
             expect(tab["banner"]).to_be_visible(timeout=WAIT)
-            tab.draw("2", (100, 30), (100, 60))  # kept by the page
+            tab.draw("2", (100, 30), (100, 60))  # kept by the browser
+            expect(tab["waiting-count"]).to_have_text("1 change not sent yet", timeout=WAIT)
             expect(tab["subtitle"]).to_contain_text("1 stroke,")
         with running(tmp_path):
             two = tab.shown(2)
             expect(tab["banner"]).to_be_hidden(timeout=WAIT)
-            expect(tab["said"]).to_have_text("linkwise is back.")
+            expect(tab["waiting"]).to_be_hidden()
             expect(tab["subtitle"]).to_contain_text("2 strokes,")
             assert abs(float(two[1]) - 50) < 2
             tab.press("Control+z")

@@ -46,12 +46,12 @@ class Visitor:
             state = self.state()
         return state["question"]
 
-    def wait_for_rest(self, seconds=60):
+    def wait_for_rest(self, seconds=120):
         """Wait until clusters and map no longer change, or so long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             state = self.state()
-            if state["map"] > 1 and not state["stale"]:
+            if not (state["map_follows"] or state["stale"] or state["refining"]):
                 return
             time.sleep(0.5)
 
