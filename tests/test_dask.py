@@ -312,4 +312,8 @@ def test_link_clustering_places_the_blocks_on_the_workers(client, tmp_path):
     assert_array_equal(there.labels_.compute(), here.labels_)
     np.testing.assert_allclose(there.probabilities_.compute(), here.probabilities_, atol=1e-6)
     assert there.violations_ == here.violations_
-    assert_array_equal(there.predict(lazy + 0).compute(), here.predict(X + 1e-9))
+    assert_array_equal(there.predict(lazy + 0).compute(), there.predict(X))
+    with pytest.raises(TypeError, match="outliers"):
+        LinkClustering(3, outliers=0.1).fit(lazy)
+    with pytest.raises(TypeError, match="extend"):
+        there.extend(X)

@@ -25,7 +25,7 @@ from linkwise.blocks.executors import executor_of, one_thread
 from linkwise.blocks.rows import on_cluster, row_blocks, stack_rows
 from linkwise.blocks.sources import open_rows
 from linkwise.choice.candidates import SCORED_ERROR
-from linkwise.choice.cluster_labels import place_rows, settle_on_cluster
+from linkwise.choice.cluster_labels import place_rows, placed, settle_on_cluster
 from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import MOST_CLUSTERS, Count, choose_count
 from linkwise.choice.effort import EFFORTS, FOR_CANDIDATES, SLOWER, Effort
@@ -315,6 +315,11 @@ class LinkClustering(InductiveClusterer):
         True
         """
         check_is_fitted(self)
+        if on_cluster(self._fit_X) is not None:
+            raise TypeError(
+                "extend keeps all rows in this process, and those of fit are on a Dask cluster: "
+                "fit all rows, or place the new ones by predict"
+            )
         if self.size is not None or self.balanced or self.outliers is not None:
             raise TypeError(
                 "extend keeps the clusters of old rows, so that limits of sizes and shares of "
@@ -484,15 +489,21 @@ class LinkClustering(InductiveClusterer):
         X = open_rows(X)
         if on_cluster(X) is None:
             return super()._check_X(X, reset=reset)
-        if self.size is not None or self.balanced:
+        if self.size is not None or self.balanced or self.outliers is not None:
             raise TypeError(
-                "size= and balanced= assign all rows together, and X is on a Dask cluster: leave "
-                "them out, or pass X.compute()"
+                "size=, balanced= and outliers= need all rows together, and X is on a Dask "
+                "cluster: leave them out, or pass X.compute()"
             )
         check_rows(self, X, reset=reset)
         if X.dtype.kind == "f":
             return X
         return X.then(lambda part, block: block.astype(np.float64), dtype=np.float64)
+
+    def _place(self, X: Any, labels: Integers) -> None:
+        if on_cluster(self._fit_X) is None:
+            super()._place(X, labels)
+            return
+        labels[:] = np.argmax(placed(self._models, self._members, self._co_trained, X), axis=1)
 
     def _place_on_cluster(self, X: Any) -> Any:
         if X.named_as(self._fit_X):
@@ -524,6 +535,11 @@ class LinkClustering(InductiveClusterer):
         caller = self._asked(X, "predict_proba")
         model = self._working()
         points = model._check_X(take(X), reset=False)
+        if on_cluster(points) is not None or on_cluster(self._fit_X) is not None:
+            raise TypeError(
+                "predict_proba needs the fitted rows in this process, and they are on a Dask "
+                "cluster: use predict, or probabilities_ for the rows of fit"
+            )
         seen = model._seen(points)
         out = model.probabilities_[seen]
         (new,) = namespace(seen).nonzero(seen < 0)
