@@ -123,11 +123,17 @@ def cpu_of_workers(client):
 
 
 def kill_later(client, seconds):
-    """Kill a random worker after some seconds."""
+    """Kill a random worker after some seconds; return the timer, and a list of those killed."""
     pid = random.choice(list(client.run(os.getpid).values()))
-    timer = threading.Timer(seconds, os.kill, (pid, signal.SIGKILL))
+    killed = []
+
+    def kill():
+        os.kill(pid, signal.SIGKILL)
+        killed.append(pid)
+
+    timer = threading.Timer(seconds, kill)
     timer.start()
-    return timer
+    return timer, killed
 
 
 def run(rows, columns, kills, folder=None):
@@ -151,16 +157,21 @@ def run(rows, columns, kills, folder=None):
             print(f"workers: {spent:.1f} CPU seconds, {spent / alone:.2f} of one process")
             print(f"client: {client_cpu:.1f} CPU seconds, peak {peak / 1e6:.0f} MB")
             print(f"{seconds:.1f} seconds; {report['cluster']['words']}", flush=True)
-            identical = 0
-            for i in range(kills):
+            done = identical = runs = 0
+            while done < kills:
                 client.wait_for_workers(WORKERS, timeout=300)
-                output = folder / f"killed-{i}"
-                timer = kill_later(client, random.Random(i).uniform(0, seconds))
-                report, *_ = fit(folder, pattern, output, "--scheduler", address)
+                output = folder / f"killed-{runs}"
+                runs += 1
+                timer, killed = kill_later(client, random.Random(runs).uniform(0, seconds))
+                report, _, _, took = fit(folder, pattern, output, "--scheduler", address)
                 timer.cancel()
+                seconds = min(seconds, took)  # later moments would come after the end
+                if not killed:
+                    continue
+                done += 1
                 identical += same(folder / "alone", output)
                 again = report["cluster"]["again"]
-                print(f"kill {i + 1}: {identical} identical; {again} tasks again", flush=True)
+                print(f"kill {done}: {identical} identical; {again} tasks again", flush=True)
             if kills:
                 print(f"{kills} runs with a killed worker: {identical} identical")
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
