@@ -13,7 +13,16 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
 
 import linkwise
-from linkwise import CCSKL, ManifoldLayout, NormalizedCuts, PCKMeans, load, sample_pairs, save
+from linkwise import (
+    CCSKL,
+    ConstrainedPCA,
+    ManifoldLayout,
+    NormalizedCuts,
+    PCKMeans,
+    load,
+    sample_pairs,
+    save,
+)
 from linkwise.arrays import caller_of, callers, door, take, to_host
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph import nearest_neighbours, neighbour_recall, symmetrise
@@ -90,12 +99,25 @@ def test_a_file_for_the_labels_of_a_tensor_is_refused(digits, tmp_path):
         CCSKL(3).fit(torch.from_numpy(digits[0]), out=tmp_path / "labels.npy")
 
 
+def test_a_map_of_tensors_is_that_of_numpy(digits, links):
+    X, _ = digits
+    T = torch.from_numpy(X)
+    truth = ConstrainedPCA(3).fit(X, constraints=links)
+    model = ConstrainedPCA(3).fit(T, constraints=links)
+    assert isinstance(model.components_, torch.Tensor)
+    assert_array_equal(model.transform(T).numpy(), truth.transform(X))
+    with pytest.raises(ValueError, match="X is NumPy, and the model was fitted to torch on cpu"):
+        model.transform(X)
+
+
 def test_methods_of_the_cpu_refuse_a_device(on_device, digits):
     T = torch.from_numpy(digits[0])
     with pytest.raises(TypeError, match=r"PCKMeans computes on the CPU, and X is on cpu"):
         PCKMeans(3).fit(T)
     with pytest.raises(TypeError, match="affinity='rbf' is computed on the CPU"):
         CCSKL(3, affinity="rbf").fit(T)
+    with pytest.raises(TypeError, match=r"ConstrainedPCA computes on the CPU, and X is on cpu"):
+        ConstrainedPCA(2).fit(T)
 
 
 def test_labels_and_constraints_on_a_device_are_refused(on_device, digits):
@@ -393,8 +415,7 @@ def test_scikit_learns_checks_of_the_array_api(name):
 
     pytest.importorskip("array_api_strict")
     estimator = getattr(linkwise, name)()
-    if not estimator.__sklearn_tags__().array_api_support:
-        pytest.skip("a map, not a clusterer")
+    assert estimator.__sklearn_tags__().array_api_support
     passed = []
     for check in _yield_array_api_checks(estimator):
         with suppress(SkipTest):  # a library or device that is not here

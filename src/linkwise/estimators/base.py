@@ -137,7 +137,52 @@ class Traits(NamedTuple):
     rows: int = 100_000  # number of points that a laptop can cluster with it
 
 
-class ConstrainedClusterer(ClusterMixin, BaseEstimator):
+class CallerArrays(BaseEstimator):
+    """Fitted attributes as arrays of the library and device that the points came from."""
+
+    _told = "labels_"  # the attribute that tells whose arrays they are
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return the fitted attributes that are arrays of numbers."""
+        held = vars(self).keys() - self.get_params(deep=False).keys() - {"_sample_id"}
+        values = {name: vars(self)[name] for name in held}
+        return {
+            name: value
+            for name, value in values.items()
+            if (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")
+            or caller_of(value).library != "numpy"
+        }
+
+    def _give(self, caller: Caller) -> Self:
+        """Turn the fitted attributes into arrays of the caller."""
+        if caller.library != "numpy":
+            given = {name: caller.give(value) for name, value in self._arrays().items()}
+            self.__dict__.update(given)
+        return self
+
+    def _working(self) -> Self:
+        """Return this estimator if its arrays are those of NumPy, else a copy to compute with."""
+        if caller_of(getattr(self, self._told)).library == "numpy":
+            return self
+        copy = object.__new__(type(self))
+        taken = {name: take(value) for name, value in self._arrays().items()}
+        copy.__dict__ = vars(self) | taken
+        return copy
+
+    def _asked(self, X: Any, method: str) -> Caller:
+        """Return whose array X is; refuse one of another library or device than in fit."""
+        caller, fitted = caller_of(X), caller_of(getattr(self, self._told))
+        if not caller.same(fitted):
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace "
+                f"and the same device as those passed to fit(): X is {caller}, and the model was "
+                f"fitted to {fitted}. Pass X as {fitted}; linkwise.save and linkwise.load turn a "
+                "model into one of NumPy"
+            )
+        return caller
+
+
+class ConstrainedClusterer(ClusterMixin, CallerArrays):
     """A clusterer that takes constraints. Subclasses implement `_learn`."""
 
     traits = Traits()
@@ -301,45 +346,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         if remote is not None:
             self._label_rows, self.labels_ = remote, remote.lazy()
         return self
-
-    def _arrays(self) -> dict[str, Any]:
-        """Return the fitted attributes that are arrays of numbers."""
-        held = vars(self).keys() - self.get_params(deep=False).keys() - {"_sample_id"}
-        values = {name: vars(self)[name] for name in held}
-        return {
-            name: value
-            for name, value in values.items()
-            if (isinstance(value, np.ndarray) and value.dtype.kind in "biuf")
-            or caller_of(value).library != "numpy"
-        }
-
-    def _give(self, caller: Caller) -> Self:
-        """Turn the fitted attributes into arrays of the caller."""
-        if caller.library != "numpy":
-            given = {name: caller.give(value) for name, value in self._arrays().items()}
-            self.__dict__.update(given)
-        return self
-
-    def _working(self) -> Self:
-        """Return this estimator if its arrays are those of NumPy, else a copy to compute with."""
-        if caller_of(self.labels_).library == "numpy":
-            return self
-        copy = object.__new__(type(self))
-        taken = {name: take(value) for name, value in self._arrays().items()}
-        copy.__dict__ = vars(self) | taken
-        return copy
-
-    def _asked(self, X: Any, method: str) -> Caller:
-        """Return whose array X is; refuse one of another library or device than in fit."""
-        caller, fitted = caller_of(X), caller_of(self.labels_)
-        if not caller.same(fitted):
-            raise ValueError(
-                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace "
-                f"and the same device as those passed to fit(): X is {caller}, and the model was "
-                f"fitted to {fitted}. Pass X as {fitted}; linkwise.save and linkwise.load turn a "
-                "model into one of NumPy"
-            )
-        return caller
 
     def fit_predict(
         self,

@@ -6,24 +6,40 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._check import check_constraints, check_memory, check_points, check_y
+from linkwise._check import (
+    check_constraints,
+    check_host,
+    check_memory,
+    check_points,
+    check_y,
+)
 from linkwise._typing import Affinity, Array, Floats, Mask, OnConflict, OnUnknown, Points
+from linkwise.arrays import caller_of, on_device, take
 from linkwise.constraints import Constraints
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.embedding.projections import constrained_lpp, constrained_pca, enough, principal_axes
-from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, POSITIVE, SIGMA, Traits, whole
+from linkwise.estimators.base import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SIGMA,
+    CallerArrays,
+    Traits,
+    whole,
+)
 from linkwise.exceptions import ConstraintWarning, warn
 from linkwise.graph.affinity import build_affinity
 from linkwise.kernel.metric import distance_bounds, fit_metric
 
 
-class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallerArrays):
     """A linear map that takes constraints. Subclasses implement `_learn`."""
 
+    _told = "components_"
     traits = Traits(sparse=False, rows=1_000_000)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -63,8 +79,11 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self
         """
         self._validate_params()
+        for name, value in (("constraints", constraints), ("sample_id", sample_id), ("y", y)):
+            check_host(name, value)
         check_y(y)
-        points = check_points(self, X, sparse_ok=self.traits.sparse)
+        caller = caller_of(X)
+        points = self._points(X, reset=True)
         checked = check_constraints(
             constraints, len(points), sample_id,
             on_conflict=self.on_conflict, on_unknown=self.on_unknown,
@@ -72,7 +91,16 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.n_dropped_ = checked.n_dropped
         self._centre, components = self._learn(points, checked.by_id, checked.by_row)
         self.components_ = components.astype(points.dtype)
-        return self
+        return self._give(caller)
+
+    def _points(self, X: Any, *, reset: bool) -> Array:
+        """Return X as a checked array of NumPy; refuse points on a device."""
+        X = take(X)
+        if on_device(X):
+            raise TypeError(
+                f"{type(self).__name__} computes on the CPU, and X is on {X.device}: pass X.cpu()"
+            )
+        return check_points(self, X, reset=reset, sparse_ok=self.traits.sparse)
 
     def fit_transform(
         self,
@@ -97,9 +125,11 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         array (n_samples, number of rows of components_), in the dtype of X
         """
         check_is_fitted(self)
-        points = check_points(self, X, reset=False, sparse_ok=self.traits.sparse)
+        caller, model = self._asked(X, "transform"), self._working()
+        points = model._points(X, reset=False)
         dtype = points.dtype
-        return (points - self._centre.astype(dtype)) @ self.components_.T.astype(dtype)
+        out = (points - model._centre.astype(dtype)) @ model.components_.T.astype(dtype)
+        return caller.give(out)
 
     def _learn(self, X: Array, given: Constraints, links: Constraints) -> tuple[Array, Array]:
         """Store what was learned; return the centre (d,) and the components (c, d) of the map.
@@ -114,6 +144,7 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.array_api_support = True
         tags.input_tags.sparse = self.traits.sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
