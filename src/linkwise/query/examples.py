@@ -34,7 +34,7 @@ def examples(X: np.ndarray, labels: np.ndarray, n: int = EXAMPLES) -> dict[int, 
     Examples
     --------
     >>> examples(np.array([[0.0], [1], [2], [9], [10], [11]]), np.array([0, 0, 0, 1, 1, 1]), 1)
-    {0: Examples(typical=[0], borderline=[2]), 1: Examples(typical=[5], borderline=[3])}
+    {0: Examples(typical=[1], borderline=[2]), 1: Examples(typical=[4], borderline=[3])}
     """
     names = np.unique(labels[labels >= 0])
     if not len(names):
