@@ -459,9 +459,9 @@ def test_clusters_can_wait(stub):
 
 
 PATHS = [
-    "answer", "mark", "undo", "redo", "correct", "preview", "count", "mode", "import", "state",
-    "rows", "labels", "map", "links", "export/links.csv", "export/log.jsonl", "export/labels.tsv",
-    "image/0", "nothing",
+    "answer", "mark", "label", "set", "undo", "redo", "correct", "preview", "count", "mode",
+    "import", "state", "rows", "labels", "map", "links", "export/links.csv", "export/log.jsonl",
+    "export/labels.tsv", "image/0", "nothing",
 ]  # fmt: skip
 ODD = [
     None, True, -1, 0, 1, 3, 23, 24, 2**70, 0.5, "", "x", "r01", "é\u202e\x00", [], [1, 2], {},
@@ -483,6 +483,10 @@ def wild(rng):
         "same": rng.choice([True, False, None, rng.choice(ODD)]),
         "rows": rows,
         "mark": rng.choice(["unclear", "stray", rng.choice(ODD)]),
+        "row": rng.choice([rng.randrange(24), rng.choice(ODD)]),
+        "anchors": rows,
+        "chosen": rng.choice([None, rng.randrange(24), rng.choice(ODD)]),
+        "out": rng.choice([[], rows]),
         "client": rng.choice([f"{rng.randrange(10**12):012d}"] * 8 + ODD),
         "event": rng.choice([None, rng.randrange(40), rng.choice(ODD)]),
         "k": rng.choice([None, 1, 3, rng.choice(ODD)]),
@@ -499,6 +503,7 @@ def wild(rng):
     }  # fmt: skip
     takes = {
         "answer": ["a", "b", "same", "client"], "mark": ["rows", "mark", "client"],
+        "label": ["row", "anchors", "chosen", "client"], "set": ["rows", "out", "client"],
         "undo": ["client", "event"], "redo": ["client", "event"],
         "correct": ["action", "options", "client", "seen"], "count": ["k"], "mode": ["mode"],
         "preview": ["action", "options", "seen"],
