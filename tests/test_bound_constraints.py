@@ -22,7 +22,7 @@ from linkwise import (
 from linkwise.choice.bound_constraints import folds_of
 
 
-@parametrize_with_checks([WithConstraints(COPKMeans(2))])
+@parametrize_with_checks([WithConstraints(COPKMeans(2, random_state=0))])
 def test_scikit_learns_contract(estimator, check):
     check(estimator)
 

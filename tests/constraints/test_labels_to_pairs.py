@@ -93,3 +93,52 @@ def test_bad_arguments_are_named():
         Constraints.from_labels([0, 1], pairs="some")
     with pytest.raises(ValueError, match="chunk must be one value per row"):
         Constraints.from_chunks([[0, 1]])
+
+
+def test_a_merge_links_rows_of_the_merged_clusters_only(rng):
+    before = rng.integers(6, size=300)
+    links = Constraints.from_merge(before, merged=[[0, 1], [2, 5]], random_state=0)
+    assert links.n_must == 2 * (2 * 5 - 1)
+    assert links.n_cannot == 0
+    joined = {frozenset(pair) for pair in before[links.must_link].tolist()}
+    assert {frozenset((0, 1)), frozenset((2, 5))} <= joined
+    assert set().union(*joined) == {0, 1, 2, 5}
+
+
+def test_a_merge_that_says_nothing_makes_no_must_links():
+    assert not Constraints.from_merge([0, 0, 1, 1], [5, 5, 3, 3])
+    apart = Constraints.from_merge([0, 0, 1, 1], [5, 5, 3, 3], apart=True)
+    assert (apart.n_must, apart.n_cannot) == (2, 1)
+
+
+def test_rows_without_a_cluster_say_nothing_about_a_merge():
+    before, after = [-1, 0, 0, 1, 1, -1], [0, 0, 0, 0, 0, -1]
+    links = Constraints.from_merge(before, after, per_cluster=None)
+    assert sorted(links.ids.tolist()) == [1, 2, 3, 4]
+    assert links.n_must == 3
+
+
+def test_a_merge_names_rows_by_id():
+    links = Constraints.from_merge(
+        ["x", "y"], merged=["x", "y"], sample_id=["a", "b"], random_state=0
+    )
+    assert links == Constraints(must_link=[("a", "b")])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"after": [0, 1, 2, 2]}, "the cluster 0 of before is in several clusters"),
+        ({"after": [0, 0]}, "before has 4 rows and after has 2"),
+        ({"merged": [0, 7]}, "no row of before is in the cluster 7"),
+        ({"merged": [0, -1]}, "no row of before is in the cluster -1"),
+        ({"merged": [[0, 1], [1, 0]]}, "the cluster 1 is named twice"),
+        ({"merged": [0, [1]]}, "a list of clusters or a list of lists"),
+        ({"merged": [0, 1], "per_cluster": 0}, "per_cluster=0"),
+    ],
+)
+def test_what_is_no_merge_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Constraints.from_merge([0, 0, 1, 1], **arguments)
+    with pytest.raises(TypeError, match="after= the merge, or the lists merged="):
+        Constraints.from_merge([0, 1])

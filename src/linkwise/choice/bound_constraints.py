@@ -89,6 +89,7 @@ class WithConstraints(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     ----------
     estimator_ : the fitted estimator
     labels_ : array (n_samples,), its labels
+    probabilities_ : array (n_samples, n_clusters), if the estimator has them
 
     Examples
     --------
@@ -115,6 +116,7 @@ class WithConstraints(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
     estimator_: Any
     labels_: Integers
+    probabilities_: Floats
     n_features_in_: int
 
     def __init__(
@@ -139,7 +141,7 @@ class WithConstraints(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         fitted = clone(self.estimator)
         fitted.fit(X, y, constraints=self.constraints, sample_id=self.sample_id)
         self.estimator_ = fitted
-        for name in ("labels_", "n_features_in_", "feature_names_in_"):
+        for name in ("labels_", "probabilities_", "n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
         return self

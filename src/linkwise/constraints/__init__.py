@@ -5,6 +5,7 @@ closure         the pairs that given pairs imply
 conflicts       a small set of pairs that cannot all hold
 sampling        pairs drawn from labels
 partial_labels  pairs from partial labels, chunks and groups
+merges          pairs from clusters that a person merged
 pair_tables     pairs from tables and signed matrices
 io              pairs in files
 convert         other forms in which users write constraints

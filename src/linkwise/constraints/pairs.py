@@ -20,7 +20,7 @@ from linkwise._typing import (
     TextFile,
 )
 from linkwise._wording import counted
-from linkwise.constraints import closure, conflicts, io, pair_tables, partial_labels
+from linkwise.constraints import closure, conflicts, io, merges, pair_tables, partial_labels
 from linkwise.constraints.ids import (
     as_array,
     as_ids,
@@ -268,6 +268,57 @@ class Constraints:
             return cls()
         ends, sign = partial_labels.set_pairs(together, apart)
         return cls._of(ends, sign)
+
+    @classmethod
+    def from_merge(
+        cls,
+        before: ArrayLike,
+        after: ArrayLike | None = None,
+        *,
+        merged: Iterable[Any] | None = None,
+        per_cluster: int | None = 5,
+        apart: bool = False,
+        unknown: object = -1,
+        sample_id: ArrayLike | None = None,
+        random_state: Seed = None,
+    ) -> Self:
+        """Return the constraints that a merge of clusters by hand implies.
+
+        Rows of the clusters that became one are must-linked. Say what became one by ``after`` or
+        by ``merged``.
+
+        Parameters
+        ----------
+        before : array (n,), the cluster of every row before the merge, such as ``topics_`` of
+            BERTopic; rows that are `unknown`, None or NaN say nothing
+        after : array (n,) or None, the clusters after it, under any names
+        merged : list or None, the clusters of `before` that became one, or a list of such lists
+        per_cluster : int or None
+            Number of rows, drawn at random, that stand for each cluster of `before`; None: all
+        apart : bool
+            Whether clusters that were not merged are different: a cannot-link between each two
+        sample_id : ids (n,) for the rows; default their numbers
+        random_state : int, Generator, RandomState or None
+
+        Examples
+        --------
+        >>> Constraints.from_merge([0, 0, 1, 1, 2, 2], merged=[0, 1])
+        Constraints(3 must-links, 0 cannot-links)
+        >>> Constraints.from_merge([0, 0, 1, 1, 2, 2], ["a", "a", "a", "a", "b", "b"], apart=True)
+        Constraints(4 must-links, 1 cannot-link)
+        """
+        from linkwise.constraints.sampling import generator
+
+        if (after is None) == (merged is None):
+            raise TypeError("from_merge takes the labels after= the merge, or the lists merged=")
+        if per_cluster is not None and per_cluster < 1:
+            raise ValueError(f"per_cluster={per_cluster}: expected 1 or more, or None for all rows")
+        if merged is not None:
+            old, new = merges.merged_codes(before, merged, unknown)
+        else:
+            old, new = merges.compared_codes(before, after, unknown)
+        ends, sign = merges.merge_pairs(old, new, per_cluster, apart, generator(random_state))
+        return cls._of(_named(ends, sample_id, len(old)), sign)
 
     @classmethod
     def sample(
