@@ -21,7 +21,7 @@ from benchmarks.queries.cell import (
     budget_of,
     cell,
     checkpoints,
-    checks,
+    curves,
     reached,
 )
 from benchmarks.queries.report import blocks, changes, needed, ratios, reliability
@@ -91,7 +91,8 @@ def test_every_strategy_is_asked_of_the_same_oracle_and_never_too_much():
 def test_the_default_is_checked_after_few_and_many_answers(monkeypatch):
     monkeypatch.setattr("linkwise.query.prepared_data.effort_for", lambda n: "fast")
     X, y = points(30, 2)
-    found = checks(Trial(PreparedData(X, seed=0), y, "default", unsure=0.25, seed=0), 15)
+    trial = Trial(PreparedData(X, seed=0), y, "default", unsure=0.25, seed=0)
+    found = curves(trial, 15, goal=0)[1]  # a goal that is reached at once
     assert [one[0] for one in found] == [0, 1, 5, 10, 15]
     assert all(0 <= wrong <= 1 and 0 <= expected <= 1 for *_, wrong, expected in found)
     results = {"records": [{"set": "s", "draw": 0, "answers": "all right", "checks": found}]}

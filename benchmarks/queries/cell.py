@@ -47,15 +47,15 @@ def budget_of(n):
 
 
 def checkpoints(budget):
-    """Return the numbers of answers after which labels are judged.
+    """Return the numbers of answers after which labels are judged, with those of CHECKED.
 
-    >>> checkpoints(40)[-5:]
-    [30, 33, 36, 39, 40]
+    >>> checkpoints(70)[-6:]
+    [46, 50, 55, 60, 66, 70]
     """
     found = [0]
     while found[-1] < budget:
         found.append(min(budget, found[-1] + max(1, found[-1] // STEP)))
-    return found
+    return sorted({*found, *(count for count in CHECKED if count < budget)})
 
 
 def reached(curve, goal):
@@ -122,31 +122,28 @@ def keys(job):
     return [(job["set"], job["draw"], job["answers"], name) for name in judged(job["method"])]
 
 
-def checks(trial, budget):
-    """Return what the default strategy has come to without answers and after CHECKED ones."""
-    found = [trial.check()]
-    for goal in CHECKED:
-        step = [count for count in checkpoints(budget) if found[-1][0] < count < goal]
-        more = [trial.answer(count) for count in (*step, min(goal, budget))][-1]
-        found.append(trial.check())
-        if not more or goal >= budget:
-            break
-    return found
-
-
 def curves(trial, budget, goal):
-    """Return {name: curve} until the goal is reached by all, twice in a row."""
+    """Return ({name: curve}, checks), until the goal is reached by all, twice in a row.
+
+    The checks are of the default strategy: what it has come to without answers, after CHECKED ones
+    and at the end of its questions, whether the goal is reached or not.
+    """
     judges = (trial.agreement, trial.own_agreement)
     kinds = dict(zip(judged(trial.strategy), judges, strict=False))
     found: dict = {name: [] for name in kinds}
+    due = [0, *(count for count in CHECKED if count < budget), min(budget, CHECKED[-1])]
+    checks = []
     for count in checkpoints(budget):
         more = trial.answer(count)
         for name, judge in kinds.items():
             found[name].append((trial.known.n_answers, judge()))
+        checked = trial.strategy == "default" and count <= due[-1]
+        if checked and (count in due or not more):
+            checks.append(trial.check())
         done = [len(c) > 1 and min(c[-1][1], c[-2][1]) >= goal for c in found.values()]
-        if all(done) or not more:
+        if not more or (all(done) and (not checked or count == due[-1])):
             break
-    return found
+    return found, checks
 
 
 def run(job):
@@ -163,7 +160,7 @@ def run(job):
     for count in checkpoints(budget):  # the batches of random pairs when they are judged
         every.answer(count)
     reference = every.agreement()
-    found = curves(trial(job["method"]), budget, max(GOALS) * reference)
+    found, checks = curves(trial(job["method"]), budget, max(GOALS) * reference)
     records = []
     for name, curve in found.items():
         record = {key: job[key] for key in KEY} | {"method": name, "budget": budget}
@@ -171,7 +168,7 @@ def run(job):
         for goal in GOALS:
             record[f"to {goal:.0%}"] = reached(curve, goal * reference)
         if name == "default":
-            record["checks"] = checks(trial(name), budget)
+            record["checks"] = checks
         record["curve"] = [[count, round(float(value), DIGITS)] for count, value in curve]
         records.append(record)
     return records
