@@ -163,6 +163,70 @@ def test_rows_can_be_unclear_or_belong_nowhere(site):
     assert (label_page.labels < 0).sum() == 1
 
 
+def test_questions_about_several_rows_are_asked_if_the_person_wants_them(browser, tmp_path):
+    y = blobs(tmp_path / "data.csv", n=60)
+    kinds = set()
+    with served(browser, tmp_path / "data.csv") as site:
+        page, label_page = site.open(), site.label_page
+        expect(page.locator("#ask")).to_be_visible()
+        expect(page.locator("#wide")).to_be_hidden()
+        for number in range(1, 4):
+            asked = label_page.asked
+            page.keyboard.press("s" if y[asked.a] == y[asked.b] else "d")
+            answered(page, number)
+        page.keyboard.press("w")
+        expect(page.locator("#widen")).to_have_attribute("aria-pressed", "true")
+        page.reload()  # the browser keeps it
+        expect(page.locator("#idle")).to_be_hidden()
+        for number in range(4, 12):
+            wide = page.evaluate("() => fetch('/api/state').then((reply) => reply.json())")["wider"]
+            if wide is None:
+                break
+            expect(page.locator("#wide")).to_be_visible()
+            expect(page.locator("#ask")).to_be_hidden()
+            kinds.add(wide["kind"])
+            if wide["kind"] == "label":
+                row = wide["row"]["row"]
+                like = [i for i, one in enumerate(wide["anchors"], 1) if y[one["row"]] == y[row]]
+                page.keyboard.press(str(like[0] if like else 0))
+            else:
+                classes = [y[one["row"]] for one in wide["rows"]]
+                for i, one in enumerate(classes, 1):
+                    if one != classes[0]:
+                        page.keyboard.press(str(i))
+                page.keyboard.press("Enter")
+            answered(page, number)
+            expect(page.locator("#idle")).to_be_hidden()
+        links = label_page.current.links
+        assert all((y[a] == y[b]) == (sign > 0) for a, b, sign, _ in links)
+        assert {event.source for event in label_page.current.state.active} == {"answer"}
+        assert kinds
+        before = label_page.current.state.n_events
+        page.keyboard.press("Control+z")
+        expect(page.locator("#history > li")).to_have_count(len(label_page.current.state.active))
+        expect(page.locator("#idle")).to_be_hidden()
+        page.keyboard.press("Space")  # a pair instead: nothing is written
+        expect(page.locator("#ask")).to_be_visible()
+        assert label_page.current.state.n_events == before + 1
+        page.keyboard.press("w")
+        expect(page.locator("#widen")).to_have_attribute("aria-pressed", "false")
+
+
+def test_not_sure_throughout_never_comes_back_to_a_row(browser, tmp_path):
+    blobs(tmp_path / "data.csv")
+    with served(browser, tmp_path / "data.csv", k=3) as site:
+        page, asked = site.open(), []
+        expect(page.locator("#ask")).to_be_visible()
+        while site.label_page.asked is not None:
+            asked.append({site.label_page.asked.a, site.label_page.asked.b})
+            page.keyboard.press("Space")
+            answered(page, len(asked))
+        expect(page.locator("#idle-head")).to_have_text("Nothing left to ask")
+        rows = [row for pair in asked for row in pair]
+        assert max(map(rows.count, rows)) <= 2
+        assert len(set(rows)) > 12
+
+
 def around(page, corners):
     """Draw a line on the map, through shares of its width and height."""
     box = page.locator("#over").bounding_box()
@@ -747,7 +811,27 @@ def test_axe_finds_no_violation(site, scheme):
         assert violations(page) == [], tab
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 430)], ids=["phone", "200 %"])
+SMALL = pytest.mark.parametrize(
+    ("width", "height"), [(390, 844), (640, 430)], ids=["phone", "200 %"]
+)
+
+
+@needs_axe
+@SMALL
+def test_axe_finds_no_violation_in_a_question_about_several_rows(site, width, height):
+    page, label_page = site.open(), site.label_page
+    page.set_viewport_size({"width": width, "height": height})
+    expect(page.locator("#ask")).to_be_visible()
+    for number in range(1, 4):
+        page.keyboard.press("s" if label_page.asked.a % 3 == label_page.asked.b % 3 else "d")
+        answered(page, number)
+    page.keyboard.press("w")
+    expect(page.locator("#wide")).to_be_visible()
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@SMALL
 def test_the_question_comes_before_the_map_on_a_small_screen(site, width, height):
     page = site.open()
     page.set_viewport_size({"width": width, "height": height})

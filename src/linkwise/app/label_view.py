@@ -19,6 +19,7 @@ FIELDS = 30  # columns of a row that are shown; those that differ most come firs
 LINES = 20_000  # links drawn on the map; more would hide the points
 HISTORY = 30  # events listed, the last ones
 CONFLICT = 6  # pairs of a conflict that are named
+LONGEST = 600  # characters of a text among several
 NAMED = 4  # rows of an event that are listed with it
 
 
@@ -52,9 +53,19 @@ def wider(page):
     if not found or page.newest.number < page.number or page.current.again is not None:
         return None
     if isinstance(found, SetQuestion):
-        return {"kind": "set", "rows": listed(page, found.rows), "why": found.reason}
-    row, *anchors = listed(page, [found.row, *found.anchors])
+        return {"kind": "set", "rows": _with_content(page, found.rows), "why": found.reason}
+    row, *anchors = _with_content(page, [found.row, *found.anchors])
     return {"kind": "label", "row": row, "anchors": anchors, "why": found.reason}
+
+
+def _with_content(page, rows):
+    """Return rows as in a list, with their whole texts, up to LONGEST characters."""
+    text, cells = page.items.text, page.items.cells
+    return [
+        one
+        | {"content": one["called"] if text is None else clean(cells[one["row"]][text])[:LONGEST]}
+        for one in listed(page, rows)
+    ]
 
 
 def clusters(page, labels=None):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
 
+SEVERAL = "about several rows"  # answers to questions about a label or a set
+
+
 class Name(NamedTuple):
     """A name, and the rows of the cluster it was given to."""
 
@@ -131,10 +134,16 @@ class State:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many answers count: {"same": ..., "different": ..., "unsure": ...}."""
-        said = [e.body["same"] for e in self.active if e.kind == "answer"]
+        """How many answers count: {"same": ..., "different": ..., "unsure": ...}.
+
+        Answers about several rows, if there are any, have a key of their own, SEVERAL.
+        """
+        active = self.active
+        said = [e.body["same"] for e in active if e.kind == "answer"]
         values = {"same": True, "different": False, "unsure": None}
-        return {word: sum(answer is value for answer in said) for word, value in values.items()}
+        found = {word: sum(answer is value for answer in said) for word, value in values.items()}
+        several = sum(e.kind == "group" and e.source == "answer" for e in active)
+        return found | ({SEVERAL: several} if several else {})
 
     @property
     def people(self) -> list[Person]:

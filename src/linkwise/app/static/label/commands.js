@@ -65,10 +65,11 @@ export async function markRows(rows, mark, name) {
   return command("/api/mark", { rows, mark }, { text, done: text });
 }
 
-// Mark the row that the question is about.
-export function markAsked(mark) {
+// Mark the row that the question is about: row A of the pair, unless another is given.
+export function markAsked(mark, item = null) {
   const question = store.view?.question;
-  if (question && !connection.down) markRows([question.a], mark, question.names[0]);
+  const [row, name] = item ? [item.row, item.name] : [question?.a, question?.names[0]];
+  if (row !== undefined && !connection.down) markRows([row], mark, name);
 }
 
 export function undo() {

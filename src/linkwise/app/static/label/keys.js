@@ -1,11 +1,13 @@
 // The keyboard: one key for each thing that is done often.
 import { $ } from "../shared/dom.js";
-import { answer, markAsked, redo, undo } from "./commands.js";
+import { redo, undo } from "./commands.js";
 import { toggleLasso } from "./map_tools.js";
 import { cancelPlan } from "./plan.js";
+import { answerPair, changeWide, markRow, sayNotSure } from "./question.js";
 import { selection } from "./selection.js";
 import { openTab } from "./tabs.js";
 import { closeTour, openTour } from "./tour.js";
+import { pressWide } from "./wide_question.js";
 
 const FIELDS = "input:not([type=checkbox]):not([type=file]), textarea, select, dialog";
 const PRESSABLE = "button, a, summary, input, [role=tab]"; // Space presses these
@@ -16,11 +18,12 @@ function search() {
 }
 
 const KEYS = {
-  s: () => answer(true),
-  d: () => answer(false),
-  " ": () => answer(null),
-  c: () => markAsked("unclear"),
-  x: () => markAsked("stray"),
+  s: () => answerPair(true),
+  d: () => answerPair(false),
+  " ": sayNotSure,
+  c: () => markRow("unclear"),
+  x: () => markRow("stray"),
+  w: changeWide,
   l: toggleLasso,
   "/": search,
   "?": openTour,
@@ -34,7 +37,11 @@ function actionOf(event) {
     if (key !== "z") return null;
     return event.shiftKey ? redo : undo;
   }
-  if (event.altKey || event.repeat || !Object.hasOwn(KEYS, key)) return null;
+  if (event.altKey || event.repeat) return null;
+  if (/^[0-9]$/.test(key) || (key === "enter" && !event.target.closest(PRESSABLE))) {
+    return () => pressWide(key);
+  }
+  if (!Object.hasOwn(KEYS, key)) return null;
   return key === " " && event.target.closest(PRESSABLE) ? null : KEYS[key];
 }
 

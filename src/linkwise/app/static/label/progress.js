@@ -9,11 +9,13 @@ function outlookText({ changed, expected }) {
 
 export function showProgress({ counts, kept, outlook, links, marks }) {
   const { same, different, unsure } = counts;
-  const total = same + different + unsure;
+  const several = counts["about several rows"] ?? 0;
+  const total = same + different + unsure + several;
   const [held, all] = kept;
   $("answers").textContent = count(total, "answer");
   $("answers").title =
-    `${same} same, ${different} different, ${unsure} not sure; ${count(links, "link")}; ` +
+    `${same} same, ${different} different, ${unsure} not sure, ${several} about several rows; ` +
+    `${count(links, "link")}; ` +
     `${count(marks.unclear, "unclear row")}, ${marks.stray} in no cluster`;
   // Rounded down: 100% is shown only if every link is kept.
   $("kept").textContent = all

@@ -2,6 +2,15 @@
 import { $, make, onClick, whenChanged } from "../shared/dom.js";
 import { count } from "../shared/texts.js";
 import { answer, markAsked, redo, undo } from "./commands.js";
+import { store } from "./store.js";
+import {
+  isComing,
+  listenToWideQuestion,
+  showWideQuestion,
+  skipWide,
+  toggleWide,
+  wideQuestion,
+} from "./wide_question.js";
 
 const ANSWERS = { same: "same", different: "different", unsure: "not sure" };
 const SIGNS = { "*": "differs", "**": "differs by at least one standard deviation" };
@@ -90,9 +99,11 @@ function showStep(id, name, event) {
 }
 
 export function showQuestion(view) {
-  $("ask").hidden = !view.question;
-  $("idle").hidden = Boolean(view.question);
-  const [head, text] = idleTexts(view);
+  const wide = showWideQuestion(view);
+  const pair = view.question && !wide && !isComing(view);
+  $("ask").hidden = !pair;
+  $("idle").hidden = Boolean(wide || pair);
+  const [head, text] = idleTexts({ ...view, thinking: view.thinking || isComing(view) });
   $("idle-head").textContent = head;
   $("idle-text").textContent = text;
   showStep("undo", "Undo", view.undo);
@@ -108,12 +119,38 @@ function onPress(id, action) {
   });
 }
 
+// Answer "not sure"; of several rows, linkwise asks about two of them instead.
+export function sayNotSure() {
+  if (!wideQuestion(store.view)) return answer(null);
+  skipWide();
+  return showQuestion(store.view);
+}
+
+// Mark the row that the question is about; a set is about all of its rows.
+export function markRow(mark) {
+  const wide = wideQuestion(store.view);
+  if (wide?.kind !== "set") markAsked(mark, wide?.row);
+}
+
+// Answer about the pair that is shown.
+export function answerPair(same) {
+  if (!$("ask").hidden) answer(same);
+}
+
+export function changeWide() {
+  toggleWide();
+  showQuestion(store.view);
+}
+
 export function listenToQuestion() {
   onPress("same", () => answer(true));
   onPress("different", () => answer(false));
   onPress("unsure", () => answer(null));
-  onPress("unclear", () => markAsked("unclear"));
-  onPress("stray", () => markAsked("stray"));
+  for (const id of ["unclear", "wide-unclear"]) onPress(id, () => markRow("unclear"));
+  for (const id of ["stray", "wide-stray"]) onPress(id, () => markRow("stray"));
+  onPress("wide-unsure", sayNotSure);
+  onPress("widen", changeWide);
+  listenToWideQuestion();
   onPress("undo", undo);
   onPress("redo", redo);
 }

@@ -12,7 +12,8 @@ const STEPS = [
     title: "Answer one question at a time",
     text:
       "Do the two rows belong together? Press S for same, D for different, or Space if you are " +
-      "not sure. Every answer is saved at once, and Ctrl Z takes it back.",
+      "not sure. Every answer is saved at once, and Ctrl Z takes it back. Press W for questions " +
+      "about several rows.",
   },
   {
     target: "stage",
