@@ -35,15 +35,23 @@ class ServedSegmentPage(Page):
         self.segment_page = segment_page
 
 
+def photos(folder):
+    """Write a folder of two images and a text, photos/a.png and photos/more/b.png."""
+    (folder / "photos/more").mkdir(parents=True)
+    Image.fromarray(two_halves()).save(folder / "photos/a.png")
+    Image.fromarray(two_halves()[:, ::-1]).save(folder / "photos/more/b.png")
+    (folder / "photos/notes.txt").write_text("no image")
+
+
 @contextmanager
 def segment_page(folder, *, name="two.png"):
     """Open an image and its project two.linkwise, written if new; yield the SegmentPage."""
     if not (folder / name).exists():
         Image.fromarray(two_halves()).save(folder / name)
     settings = {"regions": None, "superpixels": 80, "only_touching": None}
-    rgb, journal = open_project(folder / name, folder / "two.linkwise", settings)
+    album, journal = open_project(folder / name, folder / "two.linkwise", settings)
     with journal:
-        yield SegmentPage(rgb, journal, name=name, settings=settings)
+        yield SegmentPage(album, journal, settings=settings)
 
 
 def segment_application(page, access):
@@ -52,8 +60,11 @@ def segment_application(page, access):
 
 
 @contextmanager
-def served_segment_page(folder):
-    """Serve an image without a network; yield the ServedSegmentPage."""
+def served_segment_page(folder, *, name="two.png"):
+    """Serve an image or a folder without a network; yield the ServedSegmentPage."""
     access = Access(PORT, key=KEY)
-    with segment_page(folder) as found, Client(segment_application(found, access)) as client:
+    with (
+        segment_page(folder, name=name) as found,
+        Client(segment_application(found, access)) as client,
+    ):
         yield ServedSegmentPage(client, found)

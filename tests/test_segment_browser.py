@@ -18,7 +18,7 @@ from axe_parts import needs_axe, violations
 from browser_parts import needs_chromium, serving, watch
 from PIL import Image
 from playwright import sync_api
-from segment_parts import segment_application, segment_page, two_halves
+from segment_parts import photos, segment_application, segment_page, two_halves
 
 from linkwise.app.security import Access
 from linkwise.app.server import listen
@@ -45,10 +45,10 @@ class Tab:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def shown(self, events, k=0, touching=0):
+    def shown(self, events, k=0, touching=0, place=0):
         """Wait for the regions after so many events; return what the list says of them."""
-        body = self.page.locator("body")
-        expect(body).to_have_attribute("data-shown", f"{events},{k},{touching}", timeout=WAIT)
+        body, wanted = self.page.locator("body"), f"{events},{k},{touching},{place}"
+        expect(body).to_have_attribute("data-shown", wanted, timeout=WAIT)
         return self["list"].inner_text().replace("cut out", "").replace("%", " %").split()
 
     def draw(self, key, *points):
@@ -226,6 +226,35 @@ def test_all_of_it_can_be_done_with_the_keyboard(open_tab):
         tab.press("Enter")
     with Image.open(download.value.path()) as image:
         assert image.size == (120, 80)
+
+
+def test_the_images_of_a_folder_are_segmented_one_after_the_other(browser, tmp_path):
+    photos(tmp_path)
+    with served(browser, tmp_path, "photos") as open_tab:
+        tab, other = open_tab(), open_tab()
+        tab.shown(0)
+        expect(tab["image-note"]).to_have_text("1 of 2")
+        tab.draw_halves()
+        first = tab.shown(2)
+        tab.press("PageDown")
+        tab.shown(2, place=1)
+        expect(tab["title"]).to_have_text("more/b.png")
+        expect(other["title"]).to_have_text("more/b.png")
+        expect(tab["hint"]).to_be_visible()
+        expect(tab["undo"]).to_be_disabled()  # the strokes are on the other image
+        tab.draw("3", (20, 20), (20, 60))
+        tab.shown(3, place=1)
+        expect(tab["image-list"]).to_contain_text("a.png (2 strokes)")
+        tab["image-before"].click()
+        assert tab.shown(3) == first
+        tab.press("Control+z")
+        tab.shown(4)
+        tab["image-list"].select_option("1")
+        tab.shown(4, place=1)
+        expect(tab["stroke-list"].locator("li")).to_have_count(1)
+        with tab.page.expect_download() as download:
+            tab["png"].click()
+        assert download.value.suggested_filename == "b-mask.png"
 
 
 def test_two_tabs_are_one(open_tab):

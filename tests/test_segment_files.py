@@ -275,7 +275,7 @@ SETTINGS = {"regions": None, "superpixels": None, "only_touching": None}
 
 
 def test_a_project_keeps_strokes_and_undo_is_exact(folder, capsys):
-    rgb, journal = open_project("halves.png", "halves.linkwise", SETTINGS)
+    album, journal = open_project("halves.png", "halves.linkwise", SETTINGS)
     with journal:
         for body in (LEFT, RIGHT, LEFT | {"colour": "3", "points": [[30, 2]]}):
             journal.stroke(**body)
@@ -283,12 +283,12 @@ def test_a_project_keeps_strokes_and_undo_is_exact(folder, capsys):
     assert main(["segment", "halves.png", "-o", "mask.npy"]) == 0
     assert "2 strokes" in capsys.readouterr().err
     strokes = [Stroke("1", ((10, 5), (10, 35)), 2), Stroke("2", ((50, 20),), 2)]
-    assert_array_equal(np.load("mask.npy"), Segmenter(rgb).mask(strokes))
+    assert_array_equal(np.load("mask.npy"), Segmenter(album.pixels(None)).mask(strokes))
     assert len(read_project("halves.linkwise").events) == 4
 
 
 def test_a_region_is_cut_out_by_its_value_its_colour_or_its_name(folder, capsys):
-    rgb, journal = open_project("halves.png", "halves.linkwise", SETTINGS)
+    album, journal = open_project("halves.png", "halves.linkwise", SETTINGS)
     with journal:
         journal.stroke(**LEFT)
         journal.stroke(**RIGHT)
@@ -299,12 +299,46 @@ def test_a_region_is_cut_out_by_its_value_its_colour_or_its_name(folder, capsys)
         assert "2 (right half) 50.0%" in capsys.readouterr().err
         with Image.open("cut.png") as image:
             pixels = np.asarray(image)
-        assert_array_equal(pixels[..., :3], rgb)
+        assert_array_equal(pixels[..., :3], album.pixels(None))
         assert_array_equal(pixels[..., 3], np.where(inside, 255, 0) * np.ones((40, 1)))
     assert main(["segment", "halves.png", "--cutout", "sky", "-o", "sky.png"]) == 3
     assert "no region 'sky'; there are 1, 2, right half" in capsys.readouterr().err
     assert main(["segment", "halves.png", "--cutout", "1", "-o", "sky.npy"]) == 3
     assert "end the name in .png" in capsys.readouterr().err
+
+
+def test_a_folder_of_images_gets_a_folder_of_masks(folder, capsys):
+    os.makedirs("photos/more")
+    for name in ("a.png", "b.jpg", "more/c.png"):
+        Image.fromarray(two_halves()).save(f"photos/{name}", quality=95)
+    _, journal = open_project("photos", "photos.linkwise", SETTINGS)
+    with journal:
+        for name in ("a.png", "more/c.png"):
+            journal.stroke(**LEFT, image=name)
+        journal.stroke(**RIGHT, image="more/c.png")
+        journal.configure(names={"2": "right half"})
+    assert main(["segment", "photos", "-o", "masks"]) == 0
+    said = capsys.readouterr().err
+    assert "masks/more/c.png: 1 50.0%, 2 (right half) 50.0%; 2 strokes" in said
+    assert "2 files; 1 image left out" in said
+    with Image.open("masks/more/c.png") as image:
+        assert_array_equal(np.asarray(image)[0], np.where(np.arange(60) < 30, 1, 2))
+    assert sorted(p.name for p in Path("masks").rglob("*.png")) == ["a.png", "c.png"]
+    assert main(["segment", "photos", "-o", "masks"]) == 2
+    assert "is not empty" in capsys.readouterr().err
+    assert main(["segment", "photos", "-o", "cut", "--cutout", "right half"]) == 0
+    assert [p.name for p in Path("cut").rglob("*.png")] == ["c.png"]
+    capsys.readouterr()
+    assert main(["segment", "photos", "-o", "no", "--cutout", "sky"]) == 3
+    assert "has no strokes of 'sky'" in capsys.readouterr().err
+    assert main(["segment", "photos", "-o", "m", "--strokes", "strokes.json"]) == 2
+    assert main(["segment", "photos", "-o", "photos"]) == 2
+    Image.fromarray(two_halves()).save("photos/d.png")  # one more: names know the others
+    with pytest.warns(UserWarning, match="1 row more"):
+        open_project("photos", "photos.linkwise", SETTINGS)[1].close()
+    os.remove("photos/a.png")
+    with pytest.raises(ValueError, match="has changed"):
+        open_project("photos", "photos.linkwise", SETTINGS)
 
 
 def test_a_mask_never_overwrites_the_image_of_a_project(folder, capsys):

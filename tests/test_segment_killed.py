@@ -12,7 +12,8 @@ from PIL import Image
 from linkwise.app.segment_page import SegmentPage, segment_routes
 from linkwise.app.server import application, life_of
 from linkwise.journal import read_project, replay
-from linkwise.segment.project import open_project, segmenter_of, strokes_of
+from linkwise.segment.album import segmenter_of
+from linkwise.segment.project import open_project, strokes_of
 
 SETTINGS = {"regions": None, "superpixels": 40, "only_touching": None}
 
@@ -40,8 +41,8 @@ def test_no_acknowledged_stroke_is_lost_and_none_is_doubled(tmp_path):
     Image.fromarray(rgb).save(image)
 
     def served(access):
-        pixels, journal = open_project(image, project, SETTINGS)
-        page = SegmentPage(pixels, journal, name="a.png", settings=SETTINGS)
+        album, journal = open_project(image, project, SETTINGS)
+        page = SegmentPage(album, journal, settings=SETTINGS)
         return application(segment_routes(page), access, lifespan=life_of(page))
 
     with killed_under_load(served, Hand(), seed=2) as (server, commands, _):

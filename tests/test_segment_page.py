@@ -14,7 +14,7 @@ pytest.importorskip("PIL")
 
 from app_parts import ORIGIN, PORT
 from PIL import Image
-from segment_parts import LEFT, RIGHT, served_segment_page, two_halves
+from segment_parts import LEFT, RIGHT, photos, served_segment_page, two_halves
 
 from linkwise.journal import read_project
 from linkwise.segment import Segmenter, Stroke
@@ -84,6 +84,41 @@ def test_a_started_again_server_has_every_stroke(tmp_path):
         page.sent = 10
         page.command("/api/redo", {})
         assert len(page.state()["strokes"]) == 2
+
+
+def test_a_folder_of_images_is_one_project(tmp_path):
+    photos(tmp_path)
+    with served_segment_page(tmp_path, name="photos") as page:
+        assert [one["name"] for one in page.state()["images"]] == ["a.png", "more/b.png"]
+        assert page.state()["name"] == "a.png"
+        page.command("/api/stroke", LEFT | {"image": "a.png"})
+        page.command("/api/stroke", RIGHT | {"image": "a.png"})
+        page.command("/api/stroke", LEFT | {"image": "more/b.png"})  # drawn while another is shown
+        first = mask_of(page)
+        state = page.command("/api/open", {"image": "more/b.png"})
+        assert (state["place"], len(state["strokes"]), state["undo"]) == (1, 1, True)
+        state = page.command("/api/undo", {})
+        assert (len(state["strokes"]), state["undo"], state["redo"]) == (0, False, True)
+        page.command("/api/undo", {}, status=400)  # nothing on this image is left to undo
+        assert page.get("/api/mask?image=0").body == first.tobytes()
+        assert page.get("/api/image?image=0").body != page.get("/api/image?image=1").body
+        for body in (
+            {"image": "c.png"},
+            {"image": None},
+            {"image": ["a.png"]},
+            {"image": "../two"},
+        ):
+            page.command("/api/open", body, status=400)
+        page.command("/api/stroke", LEFT, status=400)  # on which image?
+        assert page.get("/api/mask?image=2").status == 400
+    with served_segment_page(tmp_path, name="photos") as page:
+        state = page.state()
+        assert (state["name"], [one["strokes"] for one in state["images"]]) == (
+            "more/b.png",
+            [2, 0],
+        )
+        page.sent = 20
+        assert len(page.command("/api/redo", {})["strokes"]) == 1
 
 
 def test_the_number_of_regions_can_be_asked_for(page):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from urllib.parse import quote
 
 import numpy as np
 from starlette.responses import JSONResponse, Response
@@ -62,7 +63,10 @@ def array_response(values, dtype, version=0):
 
 def file_response(raw, name):
     """Return the response that a browser saves as a file."""
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    called = quote(name, safe="", errors="replace")  # a name may have any character
+    plain = called == name
+    named = f'filename="{name}"' if plain else f"filename*=UTF-8''{called}"
+    headers = {"Content-Disposition": f"attachment; {named}"}
     return Response(raw, media_type=BINARY, headers=headers)
 
 

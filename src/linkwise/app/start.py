@@ -1,6 +1,5 @@
 """A page from its start to its end: `linkwise label`, `linkwise segment`."""
 
-import os
 import sys
 
 from linkwise._wording import counted
@@ -31,14 +30,14 @@ def label_in_browser(
 
 
 def segment_in_browser(image, path, settings, *, host=None, port=None, token=None, browser=True):
-    """Serve the page of an image and its project until Ctrl-C; return the exit code."""
+    """Serve the page of an image or a folder of them until Ctrl-C; return the exit code."""
     _check(host, token)
     from linkwise.app.segment_page import SegmentPage, segment_routes
     from linkwise.segment.project import open_project
 
-    rgb, journal = open_project(image, path, settings)
+    album, journal = open_project(image, path, settings)
     with journal:
-        page = SegmentPage(rgb, journal, name=os.path.basename(image), settings=settings)
+        page = SegmentPage(album, journal, settings=settings)
         where = {"host": host, "port": port, "token": token, "browser": browser}
         code = serve(segment_routes(page), project=path, page=page, **where)
     print(f"Saved in {path}: {counted(len(journal.state.strokes), 'stroke')}.", file=sys.stderr)

@@ -310,7 +310,7 @@ def parser() -> Parser:
 
     added = command(segment)
     add = added.add_argument
-    add("image", metavar="IMAGE", help="a JPEG, PNG, WebP, TIFF or BMP file")
+    add("image", metavar="IMAGE", help="a JPEG, PNG, WebP, TIFF or BMP file, or a folder of them")
     add(
         "--regions",
         type=whole(1, 255),
@@ -339,7 +339,7 @@ def parser() -> Parser:
         "-o",
         dest="output",
         metavar="FILE",
-        help="write the mask, .png or .npy, without opening a page",
+        help="write the mask, .png or .npy, without opening a page; of a folder, to a folder",
     )
     add(
         "--cutout",

@@ -74,7 +74,7 @@ def export(args: Namespace) -> int:
 
 
 def segment(args: Namespace) -> int:
-    """Segment an image into regions by strokes."""
+    """Segment an image, or the images of a folder, into regions by strokes."""
     from linkwise.journal import default_project
     from linkwise.segment.project import KEPT, segment_file, settings_of
 
@@ -85,17 +85,42 @@ def segment(args: Namespace) -> int:
         raise UsageError("--cutout needs -o FILE.png for the region")
     if args.strokes is not None and args.project is not None:
         raise UsageError("strokes come from --strokes or from --project; name one of them")
+    several = os.path.isdir(args.image)
+    if several and args.strokes is not None:
+        raise UsageError("--strokes are lines on one image; name that image instead of a folder")
     given = {name: getattr(args, name) for name in KEPT}
     if args.strokes is not None:
         project, settings = None, given
     else:
         settings = settings_of(project, given)
+    if args.output is not None and several:
+        return write_folder(args, project, settings)
     if args.output is not None:
         return write_regions(args, segment_file, project, settings)
     from linkwise.app.start import segment_in_browser
 
     where = {name: getattr(args, name) for name in ("host", "port", "token")}
     return segment_in_browser(args.image, project, settings, browser=args.browser, **where)
+
+
+def write_folder(args, project, settings):
+    """Write the masks of a folder of images to another folder."""
+    from linkwise.segment.project import segment_folder
+
+    output = Path(args.output)
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"{output} is a file; the masks of several images go to a folder")
+    if output.resolve() == Path(args.image).resolve():
+        raise UsageError(f"{output} has the images; name another folder for the masks")
+    if output.exists() and any(output.iterdir()) and not args.force:
+        raise FileExistsError(f"{output} is not empty; name another folder, or add --force")
+    print(
+        segment_folder(
+            args.image, args.output, project=project, cutout=args.cutout, settings=settings
+        ),
+        file=sys.stderr,
+    )
+    return 0
 
 
 def write_regions(args, write, project, settings):

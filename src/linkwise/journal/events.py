@@ -248,7 +248,7 @@ def _mark(rows: Any, mark: Any) -> Body:
     return {"rows": checked_rows(rows, "rows"), "mark": mark}
 
 
-def _stroke(colour: Any, points: Any, width: Any = 1) -> Body:
+def _stroke(colour: Any, points: Any, width: Any = 1, image: Any = None) -> Body:
     if not isinstance(points, list | tuple) or not points:
         raise ValueError(f"points must be a list of (x, y); got {points!r}")
     line = []
@@ -260,7 +260,7 @@ def _stroke(colour: Any, points: Any, width: Any = 1) -> Body:
         "colour": checked_text(colour, "colour", empty=False),
         "points": line,
         "width": checked_number(width, "width", least=0),
-    }
+    } | ({} if image is None else {"image": checked_text(image, "image", empty=False)})
 
 
 def _rename(rows: Any, name: Any) -> Body:
@@ -282,7 +282,7 @@ KINDS: dict[
     "merge": (_merge, ("first", "second"), ()),
     "split": (_split, ("parts",), ("others",)),
     "mark": (_mark, ("rows", "mark"), ()),
-    "stroke": (_stroke, ("colour", "points"), ("width",)),
+    "stroke": (_stroke, ("colour", "points"), ("width", "image")),
     "rename": (_rename, ("rows", "name"), ()),
     "undo": (_target, ("event",), ()),
     "redo": (_target, ("event",), ()),

@@ -251,11 +251,12 @@ class Journal:
         points: Sequence[Sequence[float]],
         width: float = 1,
         *,
+        image: str | None = None,
         why: str = "",
         client: str | None = None,
     ) -> Event:
-        """Write a line drawn on an image."""
-        body = {"colour": colour, "points": points, "width": width}
+        """Write a line drawn on an image, which has a name if the project has several."""
+        body = {"colour": colour, "points": points, "width": width, "image": image}
         return self.append("stroke", body, why=why, client=client)
 
     def rename(

@@ -3,7 +3,8 @@
 image_files (a file to pixels, safely), colour, slic (superpixels, also at full size), strokes
 (polylines to painted pixels), seeds (painted superpixels), random_walker (their colours spread to
 all superpixels), region_scores (regions without a stroke, and the region of every pixel),
-segmenter (all of this for an image), masks (files for other programs), project (strokes in a log).
+segmenter (all of this for an image), album (one or more images), masks (files for other programs),
+project (strokes in a log).
 """
 
 from linkwise.segment.colour import lab

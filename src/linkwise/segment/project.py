@@ -1,11 +1,12 @@
-"""An image and its project of strokes: opened together, segmented, exported."""
+"""Images and their project of strokes: opened together, segmented, exported."""
+
+from pathlib import Path
 
 from linkwise._wording import counted
 from linkwise.journal import Journal, check_data, describe, read_project
 from linkwise.journal.settings import is_count, project_settings, settled
-from linkwise.segment.image_files import read_image
+from linkwise.segment.album import Album
 from linkwise.segment.masks import write_cutout, write_mask
-from linkwise.segment.segmenter import SUPERPIXELS, Segmenter
 from linkwise.segment.strokes import COLOURS, checked_stroke, read_strokes
 
 RULES = {
@@ -17,9 +18,9 @@ KEPT = tuple(RULES)  # settings of a project that the command line has too
 NAME = 80  # characters of the name of a brush; more do not fit on the page
 
 
-def described(image, rgb):
-    """Return the Data of an image file: its pixels are its rows."""
-    return describe(image, rgb.shape[0] * rgb.shape[1])
+def described(album):
+    """Return the Data of an image file, whose pixels are its rows, or of a folder of images."""
+    return describe(album.path, album.n_rows, ids=album.is_folder)
 
 
 def settings_of(path, given):
@@ -27,10 +28,14 @@ def settings_of(path, given):
     return settled(given, project_settings(path, RULES)[0])
 
 
-def strokes_of(state, shape, path):
-    """Return the Strokes of a log that count."""
+def strokes_of(state, shape, path, image=None):
+    """Return the Strokes of a log that count, those on one image."""
+    drawn = [body for body in state.strokes if body.get("image") == image]
     try:
-        return [checked_stroke(body, shape) for body in state.strokes]
+        return [
+            checked_stroke({name: value for name, value in body.items() if name != "image"}, shape)
+            for body in drawn
+        ]
     except ValueError as error:
         raise ValueError(f"{path}: the log has a bad stroke: {error}") from None
 
@@ -61,22 +66,18 @@ def names_of(settings, path):
 
 
 def open_project(image, path, settings):
-    """Return (pixels, Journal): an image, and the log of strokes on it, created if new."""
-    rgb = read_image(image)
-    journal = Journal(path, data=described(image, rgb))
+    """Return (Album, Journal): one or more images, and the log of strokes, created if new."""
+    album = Album(image)
+    ids = album.names if album.is_folder else None
+    journal = Journal(path, data=described(album), ids=ids)
     try:
-        strokes_of(journal.state, rgb.shape, path)
+        if not album.is_folder:
+            strokes_of(journal.state, album.pixels(None).shape, path)
         journal.configure(**settings)
     except BaseException:
         journal.close()
         raise
-    return rgb, journal
-
-
-def segmenter_of(rgb, settings):
-    """Return the Segmenter of an image with the settings of a project."""
-    n, only = settings["superpixels"] or SUPERPIXELS, bool(settings["only_touching"])
-    return Segmenter(rgb, n_superpixels=n, only_touching=only)
+    return album, journal
 
 
 def value_of(region, names):
@@ -99,24 +100,71 @@ def segment_file(image, output, *, strokes=None, project=None, cutout=None, sett
     cutout : str or None, the region to cut out: its value, its colour or its name
     settings : dict, KEPT
     """
-    rgb = read_image(image)
-    lines, called = [], {}
+    album, lines, called = Album(image), [], {}
+    shape = album.pixels(None).shape
     if strokes is not None:
-        lines = read_strokes(strokes, rgb.shape)
+        lines = read_strokes(strokes, shape)
     elif project is not None:
         kept = read_project(project)
-        check_data(project, kept.data, described(image, rgb))
-        lines = strokes_of(kept.state, rgb.shape, project)
+        check_data(project, kept.data, described(album))
+        lines = strokes_of(kept.state, shape, project)
         called = names_of(kept.settings, project)
-    segmenter = segmenter_of(rgb, settings)
+    return _write(album, None, output, lines, called, cutout=cutout, settings=settings)
+
+
+def _write(album, name, output, lines, called, *, cutout, settings):
+    """Write the mask of one image, or a region cut out; return a summary."""
+    segmenter = album.segmenter(name, settings)
     mask = segmenter.mask(lines, n_regions=settings["regions"])
     names = segmenter.regions(lines, n_regions=settings["regions"]).names
     names = {value: called.get(colour, colour) for value, colour in names.items()}
     if cutout is None:
         write_mask(output, mask)
     else:
-        write_cutout(output, rgb, mask == value_of(cutout, names))
+        write_cutout(output, segmenter.rgb, mask == value_of(cutout, names))
     return f"{output}: {shares(mask, names)}; {counted(len(lines), 'stroke')}"
+
+
+def segment_folder(folder, output, *, project, cutout=None, settings):
+    """Write the masks of the images of a project that have strokes, or one region of each cut out.
+
+    Parameters
+    ----------
+    folder, output : paths; every image gets a .png file below the output, with its name
+    project : path of the project that has the strokes
+    cutout : str or None, the region to cut out; images that do not have it are left out
+    settings : dict, KEPT
+
+    Returns
+    -------
+    str, a summary with a line for each file
+    """
+    album, kept = Album(folder), read_project(project)
+    check_data(project, kept.data, described(album))
+    called = names_of(kept.settings, project)
+    drawn = {body.get("image") for body in kept.state.strokes}
+    found = []
+    for name in album.names:
+        if name not in drawn:
+            continue
+        lines = strokes_of(kept.state, album.pixels(name).shape, project, name)
+        colours = {line.colour for line in lines}
+        if cutout is not None and not colours & {cutout, *_colours_called(cutout, called)}:
+            continue
+        place = Path(output, name).with_suffix(".png")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        found.append(
+            _write(album, name, str(place), lines, called, cutout=cutout, settings=settings)
+        )
+    if not found:
+        what = "strokes" if cutout is None else f"strokes of {cutout!r}"
+        raise ValueError(f"{project} has no {what}; draw some on the page first")
+    left = len(album.names) - len(found)
+    return "\n".join([*found, f"{counted(len(found), 'file')}; {counted(left, 'image')} left out"])
+
+
+def _colours_called(name, called):
+    return [colour for colour, text in called.items() if text == name]
 
 
 def shares(mask, names):

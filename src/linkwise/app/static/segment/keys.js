@@ -3,6 +3,7 @@ import { $ } from "../shared/dom.js";
 import { selectBrush, stepBrush, widenBy } from "./brushes.js";
 import { redo, undo } from "./commands.js";
 import { cursor } from "./cursor.js";
+import { openNext } from "./images.js";
 import { paint } from "./painting.js";
 import { holdSpace } from "./pointer.js";
 import { toggleRegions } from "./regions.js";
@@ -26,6 +27,8 @@ const KEYS = {
   "=": zoomIn,
   "-": zoomOut,
   0: () => viewport.fit(),
+  pageup: () => openNext(-1),
+  pagedown: () => openNext(1),
 };
 
 // On the image.

@@ -7,6 +7,7 @@ import { count } from "../shared/texts.js";
 import { listenToQueue } from "../shared/waiting.js";
 import { listenToBrushes, makeBrushes, showNames, showWidth, widthChanged } from "./brushes.js";
 import { redo, send, undo } from "./commands.js";
+import { aboutImage, listenToImages, showImages } from "./images.js";
 import { listenToKeys } from "./keys.js";
 import { paint } from "./painting.js";
 import { listenToPointer } from "./pointer.js";
@@ -31,7 +32,7 @@ function showTitle({ name, width, height, superpixels, strokes: drawn, project }
 
 function start({ name }) {
   makeBrushes();
-  $("photo").src = "/api/image";
+  $("photo").src = aboutImage("/api/image");
   $("photo").alt = name;
   viewport.fit();
   showWidth();
@@ -43,12 +44,15 @@ function showStrokes() {
 }
 
 function isOlder(view) {
-  return store.view?.name === view.name && view.version[0] < store.view.version[0];
+  if (store.view?.run !== view.run) return false;
+  if (view.turn !== store.view.turn) return view.turn < store.view.turn;
+  return view.version[0] < store.view.version[0];
 }
 
 function show(view) {
   if (isOlder(view)) return; // overtaken on the way
-  const first = !store.view;
+  const other = store.view?.place !== view.place; // the first one, or another image
+  if (other) strokes.forget();
   store.view = view;
   strokes.settle();
   showTitle(view);
@@ -56,7 +60,8 @@ function show(view) {
   $("redo").disabled = !view.redo;
   if (document.activeElement !== $("count")) $("count").value = view.k ?? "";
   $("touching").checked = view.touching;
-  if (first) start(view);
+  showImages(view);
+  if (other) start(view);
   showNames();
   showStrokes();
   listStrokes();
@@ -77,6 +82,7 @@ listenToViewport();
 listenToBrushes();
 listenToRegions();
 listenToPointer();
+listenToImages();
 listenToKeys();
 listenToQueue();
 viewport.changed.on(paint);

@@ -4,6 +4,7 @@ import { $, isPressed, make, setPressed } from "../shared/dom.js";
 import { numbers, Refused } from "../shared/requests.js";
 import { percent } from "../shared/texts.js";
 import { swatch } from "./brushes.js";
+import { aboutImage, fileName } from "./images.js";
 import { colourOf, isAsked, nameOf, store } from "./store.js";
 
 const VALUES = 256; // of a mask of bytes; 0 is no region
@@ -65,8 +66,8 @@ function itemOf(value, colour, share) {
     make("span", { className: "share", textContent: percent(share) }),
     make("a", {
       className: "cutout",
-      href: `/api/export/cutout.png?region=${value}`,
-      download: `cutout-${value}.png`,
+      href: aboutImage(`/api/export/cutout.png?region=${value}`),
+      download: fileName(`cutout-${value}.png`),
       textContent: "cut out",
       title: "Save this region of the image, with the rest transparent",
       "aria-label": `Cut out region ${value}`,
@@ -101,7 +102,8 @@ function settle(version) {
 async function fetchMask() {
   const version = store.view.version;
   const began = performance.now();
-  const { values } = await numbers("/api/mask", Uint8Array);
+  const { values } = await numbers(aboutImage("/api/mask"), Uint8Array);
+  if (version.at(-1) !== store.view.place) return version; // of another image; asked for again
   const [height, width] = store.view.working;
   if (values.length !== height * width) {
     throw new Refused("The regions arrived incomplete. Reload the page.");

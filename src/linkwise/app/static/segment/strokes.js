@@ -24,8 +24,10 @@ class Strokes {
   }
 
   get #drawn() {
-    const waiting = queue.waiting.filter(({ path }) => path === PATH);
-    return [...store.view.strokes, ...waiting.map(({ body }) => body), ...this.#sending];
+    const { image } = store.view;
+    const here = (stroke) => (stroke.image ?? null) === image;
+    const waiting = queue.waiting.filter(({ path }) => path === PATH).map(({ body }) => body);
+    return [...store.view.strokes, ...[...waiting, ...this.#sending].filter(here)];
   }
 
   get all() {
@@ -37,7 +39,8 @@ class Strokes {
   }
 
   begin(point) {
-    this.current = { colour: brush.colour, points: [point], width: strokeWidth() };
+    const { image } = store.view;
+    this.current = { colour: brush.colour, points: [point], width: strokeWidth(), image };
     this.changed.emit();
   }
 
@@ -53,6 +56,11 @@ class Strokes {
   cancel() {
     this.current = null;
     this.changed.emit();
+  }
+
+  // Leave the stroke that is being drawn: another image is shown.
+  forget() {
+    this.current = null;
   }
 
   async finish() {
