@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: install demo test slow gates oldest newest check format bench clean
+.PHONY: install demo docs test slow gates oldest newest check format bench clean
 
 install: $(READY)
 
@@ -14,6 +14,11 @@ $(READY): pyproject.toml
 
 demo: $(READY)
 	$(BIN)/linkwise demo --out demo
+
+# the site in build/site, without the internet; every example is run, and warnings are errors
+docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 
 # One process a core; each keeps BLAS to one thread, so that the processes do not compete.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
@@ -72,4 +77,4 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks agreement $(if $(DATA),--data $(DATA))
 
 clean:
-	rm -rf .venv .venv-oldest .venv-newest demo bench .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-newest demo bench build docs/api docs/gallery docs/methods docs/tutorials .pytest_cache .mypy_cache .ruff_cache .hypothesis

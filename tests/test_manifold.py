@@ -12,12 +12,12 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
-from linkwise import ManifoldLayout, load, save
+from linkwise import Constraints, ManifoldLayout, load, save
 from linkwise.blocks import executor, limits
 from linkwise.embedding import layout, place
 from linkwise.embedding.manifold import edges_of, moved
 from linkwise.graph import NeighbourAffinity
-from linkwise.plot import draw_clusters
+from linkwise.plot import draw_clusters, draw_links
 
 
 @pytest.fixture(scope="module")
@@ -285,4 +285,17 @@ def test_clusters_are_drawn_where_the_layout_puts_them(digits):
     assert_allclose(right.get_offsets(), positions[y != 3])
     assert_allclose(wrong.get_offsets(), positions[y == 3])
     assert sorted(text.get_text() for text in axes.texts) == [str(c) for c in range(10)]
+    plt.close(figure)
+
+
+def test_links_on_a_map_join_their_ends():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    positions = np.arange(10.0).reshape(5, 2)
+    figure, axes = plt.subplots()
+    draw_links(axes, positions, Constraints(must_link=[(0, 3)], cannot_link=[(1, 2), (4, 0)]))
+    ends = [line.get_xydata() for line in axes.lines]
+    assert_allclose(ends, positions[[[0, 3], [1, 2], [4, 0]]])
+    assert [line.get_linestyle() for line in axes.lines] == ["-", ":", ":"]
+    draw_links(axes, positions, Constraints())
+    assert len(axes.lines) == 3
     plt.close(figure)

@@ -42,7 +42,7 @@ CHANCE = 4  # constraints that the prior of a rate counts for; with 1 and 2, tha
 
 
 class CCSKL(SpectralClusterer):
-    r"""Constrained clustering by spectral kernel learning (Li & Liu 2009).
+    """Constrained clustering by spectral kernel learning (Li & Liu 2009).
 
     Learns a weight for each smooth eigenvector of a neighbour graph, by an exact quadratic program
     with ``n_components`` unknowns, and runs k-means on the weighted eigenvectors. It is fast and
@@ -58,11 +58,11 @@ class CCSKL(SpectralClusterer):
     n_clusters : int
     n_components : int
         Number m of eigenvectors (at most n_samples).
-    affinity : {"nearest_neighbors", "anchors", "rbf", "precomputed", "heat", \
-            "regularized_laplacian", "random_walk"}
-        Weights on a neighbour graph (sparse); a graph through anchors, for millions of points
-        and for points in a file; a dense Gaussian; X itself; or a spectral kernel of the
-        neighbour graph. All but the first two and a sparse X are dense: n_samples^2 memory.
+    affinity : str
+        "nearest_neighbors": weights on a neighbour graph (sparse). "anchors": a graph through
+        anchors, for millions of points and for points in a file. "rbf": a dense Gaussian.
+        "precomputed": X itself. "heat", "regularized_laplacian", "random_walk": a spectral kernel
+        of the neighbour graph. All but the first two and a sparse X are dense: n_samples^2 memory.
     n_neighbors : int
         Number of neighbours in the graph; with fewer points, all others are neighbours.
     sigma : float, "r", a multiple such as "0.5r", or "local"

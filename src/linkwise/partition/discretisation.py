@@ -86,7 +86,7 @@ def discretise(X, *, n_init=10, max_iter=100, rng):
 
 
 def pivoted_qr(V):
-    """Return labels by pivoted QR, [2], argmax |V R|_i. V (n, k) has orthonormal columns."""
+    """Return labels by pivoted QR, [2], argmax of abs(V R). V (n, k) has orthonormal columns."""
     k = V.shape[1]
     _, pivots = linalg.qr(V.T, mode="r", pivoting=True)
     U, _, Wt = linalg.svd(V[pivots[:k]].T)

@@ -1,5 +1,5 @@
 """Pictures of clusterings. They need matplotlib, which comes with the extra ``plot``."""
 
-from linkwise.plot.maps import INK, PALETTE, colours, draw_clusters, draw_map, pyplot
+from linkwise.plot.maps import INK, PALETTE, colours, draw_clusters, draw_links, draw_map, pyplot
 
-__all__ = ["INK", "PALETTE", "colours", "draw_clusters", "draw_map", "pyplot"]
+__all__ = ["INK", "PALETTE", "colours", "draw_clusters", "draw_links", "draw_map", "pyplot"]

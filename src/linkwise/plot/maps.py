@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise._typing import Array, Floats, Points, RandomState
+from linkwise.constraints import Constraints
 from linkwise.estimators import ManifoldLayout
 from linkwise.exceptions import MissingExtra
 
@@ -20,6 +21,7 @@ PALETTE = (
     "#AA4499", "#777777", "#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377",
 )  # fmt: skip
 INK = "#222222"
+MUST, CANNOT = "#117733", "#CC6677"  # green and red of the palette
 
 
 def pyplot() -> Any:
@@ -77,6 +79,22 @@ def draw_map(
         spine.set_visible(False)
     if title:
         axes.set_title(title, fontsize=11, color=INK)
+
+
+def draw_links(axes: Any, positions: ArrayLike, links: Constraints) -> None:
+    """Draw constraints on a map: must-links as full green lines, cannot-links as dotted red ones.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    positions : array (n, 2)
+    links : Constraints, by row number; ``links.resolve(sample_id)`` makes them from ids
+    """
+    positions = np.asarray(positions)
+    a, b, sign, _ = links.arrays()
+    for here, line, colour in ((sign > 0, "-", MUST), (sign < 0, ":", CANNOT)):
+        ends = positions[np.stack([a[here], b[here]])]  # (2, m, 2)
+        axes.plot(ends[..., 0], ends[..., 1], line, color=colour, linewidth=1.8)
 
 
 def draw_clusters(
