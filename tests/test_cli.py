@@ -513,6 +513,43 @@ def test_methods_lists_every_estimator(call):
     assert max(map(len, out.splitlines())) <= 100
 
 
+def suited(call, line):
+    """Return the names of the methods that suit, in order, and the reasons against others."""
+    found = json.loads(call(f"methods --json {line}")[1])
+    return [row["name"] for row in found["methods"]], found["others"]
+
+
+def test_methods_for_data_advises_by_rows_columns_zeros_and_time(call, here):
+    rng = np.random.default_rng(0)
+    np.save(here / "small.npy", rng.normal(size=(300, 4)))
+    np.save(here / "wide.npy", rng.normal(size=(300, 200)) * (rng.random((300, 200)) < 0.05))
+    np.save(here / "long.npy", np.zeros((300_000, 1), dtype=np.float32) + 1)
+    names, others = suited(call, "--for small.npy")
+    assert names[0] == "link-clustering"
+    assert not others
+    assert set(names) == set(METHODS)
+    assert set(suited(call, "--for small.npy --hard")[0]) == {
+        "link-clustering", "cop-kmeans", "agglomerative",
+    }  # fmt: skip
+    names, others = suited(call, "--for wide.npy")
+    assert "takes no sparse matrix" in others["mpck-means"]
+    assert "gaussian-mixture" not in names
+    names, others = suited(call, "--for long.npy")
+    assert "ccskl" in names
+    assert "up to 10,000 rows" in others["agglomerative"]
+    assert "link-clustering" not in suited(call, "--for long.npy --max-time 60")[0]
+    code, out, _ = call("methods --for long.npy --max-time 10")
+    assert code == 0
+    assert out.startswith("long.npy: 300,000 rows, 1 columns, 0% zeros")
+    assert "not here: " in out
+    assert max(map(len, out.splitlines())) <= 100
+    assert call("methods --hard")[::2] == (
+        2,
+        "linkwise: error: --hard and --max-time need --for DATA\n",
+    )
+    assert call("methods --for missing.csv")[0] == 3
+
+
 def test_demo_runs_the_demonstration(call, monkeypatch):
     stand_in = types.ModuleType("linkwise.cli.demo")
     stand_in.run = lambda out: print(f"shown in {out}")

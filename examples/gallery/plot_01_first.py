@@ -11,23 +11,22 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_moons
 
 from linkwise import LinkClustering, sample_pairs
-from linkwise.plot import draw_map
+from linkwise.plot import draw_links, draw_map
 
 X, y = make_moons(300, noise=0.08, random_state=0)
-links = sample_pairs(y, 8, random_state=3)  # eight answers by someone who knows the moons
+links = sample_pairs(y, 8, random_state=3)  # answers of someone who knows the moons
 
 plain = KMeans(2, n_init=10, random_state=0).fit(X)
 model = LinkClustering(2, effort="fast", random_state=0).fit(X, constraints=links)
 
 # %%
-# Must-links are drawn as full lines, cannot-links as dotted ones.
+# Must-links are green, cannot-links are red and dotted.
 
-figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9, 2.8))
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9, 2.3))
 draw_map(left, X, plain.labels_, title="k-means")
-draw_map(middle, X, [0] * len(X), title="eight answers")
-for a, b, sign, _ in links:
-    middle.plot(
-        *X[[a, b]].T, "-" if sign > 0 else ":", c="#117733" if sign > 0 else "#CC6677", lw=2
-    )
+middle.scatter(*X.T, s=9, c="#aaaaaa", linewidths=0)
+draw_links(middle, X, links)
+middle.set(aspect="equal", title="eight answers")
+middle.axis("off")
 draw_map(right, X, model.labels_, title="linkwise")
 plt.show()

@@ -350,7 +350,16 @@ def parser() -> Parser:
     add_page(added)
 
     added = command(methods)
-    added.add_argument("--json", action="store_true", help="print a JSON list")
+    add = added.add_argument
+    add("--for", dest="data", metavar="DATA", help="list those that suit this file, and why")
+    add("--hard", action="store_true", help="with --for: those that keep all links")
+    add(
+        "--max-time",
+        type=whole(1),
+        metavar="S",
+        help="with --for: those that take at most about S seconds",
+    )
+    add("--json", action="store_true", help="print a JSON list, with --for an object")
 
     added = command(demo)
     added.add_argument("--out", default="demo", metavar="DIR", help="folder to write to")

@@ -5,7 +5,7 @@ import textwrap
 from argparse import Namespace
 from importlib import import_module
 
-from linkwise.cli.output import WIDTH, table_lines
+from linkwise.cli.output import WIDTH, UsageError, print_table, table_lines
 
 METHODS = {
     "link-clustering": "LinkClustering",
@@ -60,7 +60,11 @@ def describe(name):
 
 
 def methods(args: Namespace) -> int:
-    """List the methods."""
+    """List the methods, or those that suit some data."""
+    if args.data is not None:
+        return methods_for(args)
+    if args.hard or args.max_time is not None:
+        raise UsageError("--hard and --max-time need --for DATA")
     rows = [describe(name) for name in METHODS | TRANSFORMERS]
     if args.json:
         print(json.dumps(rows))
@@ -74,4 +78,24 @@ def methods(args: Namespace) -> int:
         print(textwrap.fill(row["summary"], WIDTH, initial_indent="    ", subsequent_indent="    "))
     print("\nlinks: hard methods keep all links, soft ones weigh them against the data")
     print("new: whether the method places new points; rows: practical up to so many on a laptop")
+    return 0
+
+
+def methods_for(args: Namespace) -> int:
+    """Print the methods that suit a file, the first choice first, and why others do not."""
+    from linkwise.cli.suitable_methods import shape_of, suitable
+
+    shape = shape_of(args.data)
+    rows, others = suitable(shape, hard=args.hard, most=args.max_time)
+    if args.json:
+        print(json.dumps({**shape._asdict(), "methods": rows, "others": others}))
+        return 0
+    print(f"{args.data}: {shape.rows:,} rows, {shape.columns:,} columns, {shape.zeros:.0%} zeros\n")
+    if rows:
+        print_table([{k: v for k, v in row.items() if k != "class"} for row in rows])
+    else:
+        print("no method suits; raise --max-time, or leave --hard out")
+    if others:
+        reasons = "; ".join(f"{name} {reason}" for name, reason in others.items())
+        print("\n" + textwrap.fill(f"not here: {reasons}", WIDTH))
     return 0
