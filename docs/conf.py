@@ -30,7 +30,8 @@ exclude_patterns = ["extensions", "results/*.html", "results/*.json"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-suppress_warnings = ["config.cache"]  # the configuration holds functions
+# the configuration holds functions; a page that only links lead to is no fault
+suppress_warnings = ["config.cache", "toc.not_included"]
 
 # Markdown
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
