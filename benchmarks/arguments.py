@@ -131,6 +131,7 @@ def add_dask(add):
     add("--rows", type=whole(1000), default=5_000_000, metavar="N", help="default 5,000,000")
     add("--columns", type=whole(2), default=32, metavar="D", help="default 32")
     add("--kills", type=whole(0), default=50, metavar="N", help="runs with a killed worker")
+    add("--no-serial", action="store_true", help="on the cluster only, for very many rows")
     add("--folder", metavar="DIR", help="where to put the parts for the time of the run")
 
 

@@ -19,6 +19,7 @@ from linkwise import (
     SpectralLearning,
     SpectralRegularization,
 )
+from linkwise.blocks import cluster
 from linkwise.blocks import parts as part_files
 from linkwise.blocks.parts import in_blocks, open_parts
 from linkwise.blocks.passes import tree_sum
@@ -72,8 +73,8 @@ def client():
     with (
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=None
-        ) as cluster,
-        Client(cluster) as client,
+        ) as local,
+        Client(local) as client,
     ):
         yield client
 
@@ -118,7 +119,9 @@ def test_a_part_with_other_columns_is_named(tmp_path):
         anchored().fit(pattern)
 
 
-def test_the_cluster_gives_the_sums_and_labels_of_one_process(client, serial):
+@pytest.mark.parametrize("tasks", [4, 1])  # a block for each task, and two of the 7
+def test_the_cluster_gives_the_sums_and_labels_of_one_process(client, serial, tasks, monkeypatch):
+    monkeypatch.setattr(cluster, "TASKS", tasks)
     _, links, pattern, here = serial
     there = anchored().fit(pattern, constraints=links)
     G, G_there = here.affinity_matrix_.G, there.affinity_matrix_.G
@@ -185,6 +188,8 @@ def test_the_command_writes_a_part_of_labels_for_each_part_and_continues(
 
     from linkwise.cli import main, parts
 
+    monkeypatch.setattr(part_files, "BLOCK", 100)
+    monkeypatch.setattr(cluster, "TASKS", 1)  # tasks of 8 blocks, from several parts
     X, y = points()
     ids = np.array([f"p{i}" for i in range(N)])
     (tmp_path / "rows").mkdir()
@@ -212,7 +217,7 @@ def test_the_command_writes_a_part_of_labels_for_each_part_and_continues(
     monkeypatch.setattr(parts, "write_on_cluster", write)
     capsys.readouterr()
     assert main(there) == 0
-    assert "cluster: 3 tasks, 0 of them done again" in capsys.readouterr().err
+    assert "cluster: 2 tasks, 0 of them done again" in capsys.readouterr().err
     assert labels(tmp_path / "there") == labels(tmp_path / "here")
     assert labels(tmp_path / "there")[0]["id"] == ids[:SIZE].tolist()
     assert main(there) == 2  # exists

@@ -2,9 +2,13 @@
 
 `ClusterRows` are rows in blocks, each with a source: a file and a range of its rows (`Piece`), a
 chunk of a dask array, a partition of a dask data frame, or a value that a worker keeps. A pass over
-the rows sends one task for each block, which reads its block and applies functions of
-``(part, block)`` to it. Only small values come back, and sums of them are added up by the workers
-along the tree of `blocks.passes`. The functions are those that run without a cluster.
+the rows reads every block and applies functions of ``(part, block)`` to it. Only small values come
+back, and sums of them are added up by the workers along the tree of `blocks.passes`. The functions
+are those that run without a cluster.
+
+A task takes a run of consecutive blocks of files, one after the other, or one chunk or partition.
+The length of a run is a power of 2, so that the blocks of a run are a subtree of the tree of sums,
+and it does not change the result. Longer runs mean fewer tasks, and fewer sums to move.
 
 Nothing is lost with a worker. Every task, those that hand out the functions included, can be
 repeated from what the scheduler knows, and a task has the same value wherever it runs.
@@ -17,10 +21,11 @@ import sys
 import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from operator import add
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,14 +35,18 @@ from linkwise._typing import Array, Integers
 from linkwise.blocks import memo
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.parts import ColumnPiece, PartFiles, Piece, in_blocks
+from linkwise.blocks.passes import tree_sum
 from linkwise.blocks.progress import Progress
 from linkwise.blocks.rows import BlockFunction, slices_of
 from linkwise.exceptions import MissingExtra
 
 T = TypeVar("T")
 
+Functions: TypeAlias = tuple[BlockFunction[Any], ...]
+Sources: TypeAlias = Sequence[Any]  # of the blocks of a run
 FILES = (Piece, ColumnPiece)  # sources that read themselves
-GROUP = 16  # blocks that are added up before a sum counts as progress; a power of 2, as the tree
+RUN = 16  # blocks of a task at most, and blocks of a sum that counts as progress; a power of 2
+TASKS = 4  # tasks for each thread of the cluster at least, if there are that many blocks
 
 
 def dask_modules() -> tuple[Any, Any]:
@@ -71,8 +80,8 @@ def ambient_client(needed_by: str | None = None) -> Any:
     )
 
 
-def run_block(functions: tuple[BlockFunction[Any], ...], part: slice, source: Any) -> Any:
-    """Return the value of functions, one after the other, on a block: the task of a pass."""
+def run_block(functions: Functions, part: slice, source: Any) -> Any:
+    """Return the value of functions, one after the other, on a block."""
     with one_thread():
         block = source.read() if isinstance(source, FILES) else source
         for function in functions:
@@ -80,11 +89,34 @@ def run_block(functions: tuple[BlockFunction[Any], ...], part: slice, source: An
         return block
 
 
-def pick(functions: tuple[BlockFunction[Any], ...], part: slice, source: Any, at: Any) -> Any:
-    """Return some rows of a block, of a file without reading the others."""
-    if isinstance(source, FILES) and not functions:
-        return source.take(at)
-    return run_block(functions, part, source)[at]
+def run_blocks_of(functions: Functions, parts: list[slice], sources: Sources) -> list[Any]:
+    """Return the values of a run of blocks: the task of a pass."""
+    return [run_block(functions, *one) for one in zip(parts, sources, strict=True)]
+
+
+def run_sum(
+    functions: Functions, parts: list[slice], sources: Sources, plus: Callable[[Any, Any], Any]
+) -> Any:
+    """Return the sum of the values of a run of blocks."""
+    return tree_sum((run_block(functions, *one) for one in zip(parts, sources, strict=True)), plus)
+
+
+def run_one(functions: Functions, part: slice, sources: Sources, at: int) -> Any:
+    """Return the value of one block of a run."""
+    return run_block(functions, part, sources[at])
+
+
+def pick(
+    functions: Functions, parts: list[slice], sources: Sources, places: list[tuple[int, Any]]
+) -> Any:
+    """Return some rows of the blocks of a run, of a file without reading the others."""
+    found = []
+    for b, at in places:
+        if isinstance(sources[b], FILES) and not functions:
+            found.append(sources[b].take(at))
+        else:
+            found.append(run_block(functions, parts[b], sources[b])[at])
+    return stacked(found)
 
 
 def stacked(blocks: list[Any]) -> Any:
@@ -153,6 +185,8 @@ class ClusterRows:
     ----------
     bounds : int array (b + 1,), the first row of every block, and the number of rows
     shape : (n, width), or (n,) for one number in each row
+    sources : list of the sources of each run of blocks: a tuple, or the future of a list
+    run : int, the number of blocks of a run; the last may have fewer
     origin : function (ClusterRows) -> collection of Dask of the kind that the rows came from
     token : equal for rows that are the same by their names; None for computed ones
     ids : ClusterRows (n,), the id of every row, or None
@@ -166,12 +200,13 @@ class ClusterRows:
         *,
         width: int | None,
         dtype: Any,
-        functions: tuple[BlockFunction[Any], ...] = (),
+        run: int = 1,
+        functions: Functions = (),
         origin: Callable[["ClusterRows"], Any] | None = None,
         token: Any = None,
         ids: "ClusterRows | None" = None,
     ) -> None:
-        self.client, self.sources, self.bounds = client, list(sources), bounds
+        self.client, self.sources, self.bounds, self.run = client, list(sources), bounds, run
         self.functions, self.dtype, self.origin = functions, np.dtype(dtype), origin
         self.token, self.ids = token, ids
         n = int(bounds[-1])
@@ -186,7 +221,7 @@ class ClusterRows:
         width = self.shape[1] if self.ndim == 2 else None
         same = {"sources": self.sources, "width": width, "dtype": self.dtype}
         same |= {"functions": self.functions, "origin": self.origin, "token": self.token}
-        same["ids"] = self.ids
+        same |= {"ids": self.ids, "run": self.run}
         return ClusterRows(self.client, bounds=self.bounds, **(same | changed))
 
     def then(self, function: BlockFunction[Any], **changed: Any) -> "ClusterRows":
@@ -200,23 +235,38 @@ class ClusterRows:
         """Tell whether other rows are these very rows, by their names."""
         return self.token is not None and bool(self.token == getattr(other, "token", None))
 
+    def _run_slices(self) -> list[slice]:
+        """Return the runs as slices of the blocks."""
+        count = len(self.bounds) - 1
+        return [slice(a, min(a + self.run, count)) for a in range(0, count, self.run)]
+
+    def block(self, b: int) -> tuple[slice, Any, int]:
+        """Return the part of a block, and the sources and the place that `run_one` takes."""
+        part, sources, at = slice(*self.bounds[b : b + 2].tolist()), *divmod(b, self.run)
+        held = self.sources[sources]
+        return (part, (held[at],), 0) if isinstance(held, tuple) else (part, held, at)
+
     def tasks(
-        self,
-        stage: str,
-        function: Callable[..., Any] = run_block,
-        places: Iterable[tuple[Any, ...]] | None = None,
+        self, stage: str, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
     ) -> list[Any]:
-        """Return one Delayed for each block, or for each (block, further arguments)."""
+        """Return a Delayed function(functions, *arguments) for each tuple of arguments."""
         dask, _ = dask_modules()
         name = f"linkwise {stage}-{uuid.uuid4().hex}"
-        parts = slices_of(self.bounds)
         send, call = dask.delayed(pickle.loads, pure=False), dask.delayed(function, pure=False)
         functions = send(pickled(self.functions), dask_key_name=f"{name}-functions")
-        which = [(b,) for b in range(len(parts))] if places is None else places
         return [
-            call(functions, parts[b], self.sources[b], *more, dask_key_name=f"{name}-{b}")
-            for b, *more in which
+            call(functions, *each, dask_key_name=f"{name}-{i}") for i, each in enumerate(arguments)
         ]
+
+    def run_tasks(self, stage: str, function: Callable[..., Any], *more: Any) -> list[Any]:
+        """Return a Delayed function(functions, parts, sources, *more) for each run."""
+        parts = slices_of(self.bounds)
+        runs = zip(self._run_slices(), self.sources, strict=True)
+        return self.tasks(stage, function, ((parts[run], held, *more) for run, held in runs))
+
+    def block_tasks(self, stage: str) -> list[Any]:
+        """Return one Delayed for each block, its value."""
+        return self.tasks(stage, run_one, map(self.block, range(len(self.bounds) - 1)))
 
     def each(
         self, function: BlockFunction[T], *, label: str | None = None, total: int | None = None
@@ -225,11 +275,12 @@ class ClusterRows:
         parts = slices_of(self.bounds)
 
         def values() -> list[T]:
-            futures = start(self.client, self.then(function).tasks(label or "pass"))
-            self._wait(futures, label or "pass", np.diff(self.bounds))
+            stage = label or "pass"
+            futures = start(self.client, self.then(function).run_tasks(stage, run_blocks_of))
+            self._wait(futures, stage)
             with one_sentence(self.client, futures):
-                found: list[T] = self.client.gather(futures)
-                return found
+                found: list[list[T]] = self.client.gather(futures)
+            return [value for run in found for value in run]
 
         yield from zip(parts, memo.step(values), strict=True)
 
@@ -240,14 +291,16 @@ class ClusterRows:
         """
         if memo.replays():
             return self
-        futures = start(self.client, self.tasks(label))
-        self._wait(futures, label, np.diff(self.bounds))
+        futures = start(self.client, self.run_tasks(label, run_blocks_of))
+        self._wait(futures, label)
         return self._with(sources=futures, functions=())
 
-    def _wait(self, futures: list[Any], label: str, sizes: Integers) -> None:
-        """Wait for all futures; raise the first error."""
+    def _wait(self, futures: list[Any], label: str, runs: int = 1) -> None:
+        """Wait for all futures, of some runs each; raise the first error."""
         _, distributed = dask_modules()
-        size_of = dict(zip([future.key for future in futures], sizes.tolist(), strict=True))
+        firsts = range(0, len(self.bounds) - 1, runs * self.run)
+        sizes = np.diff(self.bounds[[*firsts, -1]]).tolist()
+        size_of = dict(zip([future.key for future in futures], sizes, strict=True))
         with (
             one_sentence(self.client, futures),
             Progress(label, self.shape[0]) as progress,
@@ -266,10 +319,11 @@ class ClusterRows:
         """Return the sum of function(part, block) over all blocks."""
 
         def total() -> T:
-            tasks = self.then(function).tasks(label)
-            groups = [tree(tasks[a : a + GROUP], plus, label) for a in range(0, len(tasks), GROUP)]
+            tasks = self.then(function).run_tasks(label, run_sum, plus)
+            runs = RUN // self.run
+            groups = [tree(tasks[a : a + runs], plus, label) for a in range(0, len(tasks), runs)]
             futures = start(self.client, groups, tasks=2 * len(tasks) - len(groups))
-            self._wait(futures, label, np.diff(self.bounds[[*range(0, len(tasks), GROUP), -1]]))
+            self._wait(futures, label, runs)
             (last,) = start(
                 self.client, [tree(futures, plus, label)], tasks=len(groups) - 1, functions=0
             )
@@ -288,12 +342,18 @@ class ClusterRows:
             return self[[0]][:0]
 
         def gathered() -> Any:
-            futures = start(self.client, self.tasks("rows", pick, in_blocks(unique, self.bounds)))
+            futures = start(self.client, self.tasks("rows", pick, self._places(unique)))
             with one_sentence(self.client, futures):
                 return stacked(self.client.gather(futures))
 
         found = memo.step(gathered)
         return found if len(place) == len(unique) and np.all(np.diff(place) > 0) else found[place]
+
+    def _places(self, rows: Integers) -> Iterator[tuple[list[slice], Any, list[tuple[int, Any]]]]:
+        """Yield the runs that hold ascending rows: parts, sources, and (block, places in it)."""
+        parts, slices = slices_of(self.bounds), self._run_slices()
+        for r, found in groupby(in_blocks(rows, self.bounds), lambda one: one[0] // self.run):
+            yield parts[slices[r]], self.sources[r], [(b - slices[r].start, at) for b, at in found]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self.as_dask_array().compute(), dtype=dtype or self.dtype)
@@ -315,12 +375,12 @@ class ClusterRows:
         sizes = np.diff(self.bounds).tolist()
         blocks = [
             da.from_delayed(task, shape=(size, *self.shape[1:]), dtype=self.dtype)
-            for task, size in zip(self.tasks("values"), sizes, strict=True)
+            for task, size in zip(self.block_tasks("values"), sizes, strict=True)
         ]
         return da.concatenate(blocks)
 
 
-def pickled(functions: tuple[BlockFunction[Any], ...]) -> bytes:
+def pickled(functions: Functions) -> bytes:
     """Return functions as bytes, closures included."""
     import cloudpickle
 
@@ -347,12 +407,30 @@ def tree(tasks: list[Any], plus: Callable[[Any, Any], Any], label: str) -> Any:
 def rows_of_parts(files: PartFiles, client: Any) -> ClusterRows:
     """Return the rows in files that all workers can read."""
     column, ids = files.ids, None
+    run = run_length(len(files.pieces), sum(client.nthreads().values()))
+
+    def in_runs(pieces: Sequence[Any]) -> list[Any]:
+        return [tuple(pieces[a : a + run]) for a in range(0, len(pieces), run)]
+
     if column is not None:
-        ids = ClusterRows(client, column.pieces, files.bounds, width=None, dtype=object)
+        sources = in_runs(column.pieces)
+        ids = ClusterRows(client, sources, files.bounds, width=None, dtype=object, run=run)
     return ClusterRows(
-        client, files.pieces, files.bounds, width=files.shape[1], dtype=files.dtype,
-        token=files.pieces, ids=ids,
+        client, in_runs(files.pieces), files.bounds, width=files.shape[1], dtype=files.dtype,
+        run=run, token=files.pieces, ids=ids,
     )  # fmt: skip
+
+
+def run_length(blocks: int, threads: int) -> int:
+    """Return the number of blocks of a task, a power of 2.
+
+    >>> run_length(40, threads=2), run_length(1000, threads=2), run_length(40, threads=100)
+    (4, 16, 1)
+    """
+    run = 1
+    while 2 * run <= RUN and 2 * run * TASKS * max(threads, 1) <= blocks:
+        run *= 2
+    return run
 
 
 def lengths(blocks: list[Any], client: Any) -> list[int]:
@@ -390,7 +468,7 @@ def rows_of_array(X: Any, *, ndim: int = 2) -> ClusterRows:
         raise ValueError("X has no rows; pass at least 2")
     bounds = as_bounds([size for _, size in some])
     return ClusterRows(
-        client, [block for block, _ in some], bounds, width=X.shape[1] if ndim == 2 else None,
+        client, [(block,) for block, _ in some], bounds, width=X.shape[1] if ndim == 2 else None,
         dtype=X.dtype, token=X.name,
     )  # fmt: skip
 
@@ -426,17 +504,18 @@ def rows_of_frame(X: Any, id_column: str | None) -> ClusterRows:
         import dask.dataframe as dd
 
         make = dask.delayed(series, pure=False)
-        parts = [make(*pair) for pair in zip(rows.tasks("values"), partitions, strict=True)]
+        parts = [make(*pair) for pair in zip(rows.block_tasks("values"), partitions, strict=True)]
         return dd.from_delayed(parts, meta=series(np.empty(0, rows.dtype)), divisions=divisions)
 
     def names(part: slice, frame: Any) -> Array:
         return np.asarray(frame[id_column])
 
     bounds, ids = as_bounds([size for _, size in some]), None
+    sources = [(partition,) for partition in partitions]
     if id_column is not None:
-        ids = ClusterRows(client, partitions, bounds, width=None, dtype=object, functions=(names,))
+        ids = ClusterRows(client, sources, bounds, width=None, dtype=object, functions=(names,))
     return ClusterRows(
-        client, partitions, bounds, width=len(columns), dtype=dtype, functions=(values,),
+        client, sources, bounds, width=len(columns), dtype=dtype, functions=(values,),
         origin=as_series, token=X._name, ids=ids,
     )  # fmt: skip
 

@@ -5,14 +5,20 @@
 """
 
 import os
-import uuid
 from typing import Any
 
 import numpy as np
 
 from linkwise._files import instead_of
 from linkwise._typing import Array, Integers
-from linkwise.blocks.cluster import ClusterRows, dask_modules, one_sentence, start
+from linkwise.blocks.cluster import (
+    ClusterRows,
+    Functions,
+    dask_modules,
+    one_sentence,
+    run_one,
+    start,
+)
 from linkwise.blocks.parts import ColumnPiece, PartFiles, parquet
 from linkwise.blocks.progress import Progress
 
@@ -34,6 +40,13 @@ def write_part(place: str, blocks: list[Array], ids: tuple[ColumnPiece, ...] | N
         else:
             write_table(beside, labels, ids)
     return np.bincount(labels)
+
+
+def write_blocks(
+    functions: Functions, blocks: list[tuple[Any, ...]], place: str, ids: Any
+) -> Integers:
+    """Write the labels of one part, computed from its blocks: the task of a worker."""
+    return write_part(place, [run_one(functions, *block) for block in blocks], ids)
 
 
 def write_table(place: Any, labels: Array, ids: tuple[ColumnPiece, ...] | None) -> None:
@@ -68,22 +81,19 @@ def added(sizes: list[Integers]) -> Integers:
 
 def write_parts(files: PartFiles, labels: ClusterRows, places: list[str]) -> Integers:
     """Let workers write the parts that are not there yet; return the sizes of the clusters."""
-    dask, distributed = dask_modules()
+    _, distributed = dask_modules()
     column = files.ids
-    first = np.cumsum([0, *(len(part.blocks) for part in files.parts)])
+    first = np.cumsum([0, *(len(part.blocks) for part in files.parts)]).tolist()
     open_ = [i for i, place in enumerate(places) if not os.path.isfile(place)]
-    blocks = [(b,) for i in open_ for b in range(first[i], first[i + 1])]
-    tasks = iter(labels.tasks("labels", places=blocks))
-    name, call = f"linkwise write-{uuid.uuid4().hex}", dask.delayed(write_part, pure=False)
-    writes = []
+    arguments = []
     for i in open_:
-        own = [next(tasks) for _ in range(first[i], first[i + 1])]
-        ids = None if column is None else column.pieces[first[i] : first[i + 1]]
-        writes.append(call(places[i], own, ids, dask_key_name=f"{name}-{i}"))
+        own = range(first[i], first[i + 1])
+        ids = None if column is None else column.pieces[own.start : own.stop]
+        arguments.append(([labels.block(b) for b in own], places[i], ids))
     sizes = [sizes_in(place) for i, place in enumerate(places) if i not in set(open_)]
-    if not writes:
+    if not open_:
         return added(sizes)
-    futures = start(labels.client, writes, tasks=len(blocks) + len(writes))
+    futures = start(labels.client, labels.tasks("write", write_blocks, arguments))
     rows_of = {f.key: files.parts[i].rows for f, i in zip(futures, open_, strict=True)}
     with (
         one_sentence(labels.client, futures),

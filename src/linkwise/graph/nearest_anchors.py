@@ -61,18 +61,48 @@ def _groups(X, centres):
     out = np.empty(len(X), dtype=np.int16)
     size = max(64, TILE // max(len(centres), X.shape[1]))
     rows = np.ones((size, X.shape[1] + 1), dtype=X.dtype)
+    product = np.empty((size, len(centres)), dtype=X.dtype)
     for start in range(0, len(X), size):
         part = X[start : start + size]
         np.subtract(part, middle, out=rows[: len(part), :-1])
-        out[start : start + size] = (rows[: len(part)] @ C).argmin(axis=1)
+        D = np.dot(rows[: len(part)], C, out=product[: len(part)])
+        out[start : start + size] = D.argmin(axis=1)
     return out
 
 
-def _against_candidates(Q, anchors, candidates, factors, s, work):
+class Buffers(NamedTuple):
+    """Memory that all tiles of a block use in turn.
+
+    The C library of some processes, such as the workers of Dask, returns large arrays to the system
+    when they are freed. New arrays for every tile would then cost as much as the products.
+    """
+
+    queries: np.ndarray  # (size, d)
+    left: np.ndarray  # (size, d + 2)
+    product: np.ndarray  # (size * L,)
+    packed: np.ndarray  # (size * L,) integers as wide as the floats
+
+    @classmethod
+    def of(cls, X, size, L):
+        """Return buffers for tiles of ``size`` rows of X and L candidates."""
+        d, dtype = X.shape[1], X.dtype
+        return cls(
+            np.empty((size, d), dtype),
+            np.empty((size, d + 2), dtype),
+            np.empty(size * L, dtype),
+            np.empty(size * L, dtype=f"i{dtype.itemsize}"),
+        )
+
+
+def _against_candidates(Q, anchors, candidates, factors, s, buffers):
     """Return the nearest candidates of the rows Q, centred like the anchors."""
-    left = factor_queries(Q)
-    D = np.dot(left, factors)  # (m, L) Eq. (1)
-    columns, squared = smallest(D, s, work=work[: D.size].reshape(D.shape))
+    shape = len(Q), factors.shape[1]
+    D, packed = (
+        one[: shape[0] * shape[1]].reshape(shape) for one in (buffers.product, buffers.packed)
+    )
+    left = factor_queries(Q, out=buffers.left[: len(Q)])
+    np.dot(left, factors, out=D)  # (m, L) Eq. (1)
+    columns, squared = smallest(D, s, work=packed)
     digits = np.finfo(Q.dtype).eps ** 0.4
     rows = np.flatnonzero(squared[:, 0] <= digits * (left[:, -2] + factors[-1].max()))
     if len(rows):
@@ -105,7 +135,7 @@ def nearest_anchors(X, plan):
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(count + 1))
     size = max(32, TILE // L)
-    work = np.empty(size * L, dtype=f"i{X.itemsize}")
+    buffers = Buffers.of(X, min(size, len(X)), L)
     indices = np.empty((len(X), plan.s), dtype=np.int32)
     squared = np.empty((len(X), plan.s), dtype=X.dtype)
     for g in np.flatnonzero(np.diff(bounds)):
@@ -113,9 +143,10 @@ def nearest_anchors(X, plan):
         factors = factor_points(A)
         for start in range(bounds[g], bounds[g + 1], size):
             rows = order[start : min(start + size, bounds[g + 1])]
-            Q = X[rows] - centres[g]
+            Q = X.take(rows, axis=0, out=buffers.queries[: len(rows)], mode="clip")
+            Q -= centres[g]
             indices[rows], squared[rows] = _against_candidates(
-                Q, A, plan.candidates[g], factors, plan.s, work
+                Q, A, plan.candidates[g], factors, plan.s, buffers
             )
     return NearestAnchors(indices, squared)
 
