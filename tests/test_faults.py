@@ -18,9 +18,11 @@ from linkwise import (
     ConvergenceWarning,
     COPKMeans,
     FlexibleSpectralClustering,
+    LinkClustering,
     MPCKMeans,
     NormalizedCuts,
     OptimalKernelKMeans,
+    PCKMeans,
     PropagatedSpectralClustering,
     SignedSpectralClustering,
     SpectralLearning,
@@ -253,3 +255,20 @@ def test_a_model_without_one_of_its_parts_is_not_loaded(two, tmp_path):
 def test_a_number_of_pairs_is_finite(n_pairs):
     with pytest.raises(ValueError, match="n_pairs must be an integer >= 0"):
         sample_pairs([0, 1, 0, 1], n_pairs)
+
+
+@pytest.mark.parametrize("outliers", [0.0, 0.3, "auto"])
+def test_no_row_is_a_stray_if_constraints_name_all(outliers, two):
+    everyone = Constraints(cannot_link=[(i, i + 15) for i in range(15)])
+    model = LinkClustering(2, effort="fast", outliers=outliers, random_state=0)
+    assert model.fit(two, constraints=everyone).labels_.min() == 0
+
+
+def test_a_column_of_text_is_named():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]})
+    for X, column in ((table, "'name'"), (table.to_numpy(), "1"), (table.to_numpy().tolist(), "1")):
+        with pytest.raises(ValueError, match=f"X: column {column} has values .*'a'"):
+            PCKMeans(2).fit(X)
+    with pytest.raises(ValueError, match=r"column 'name' has values .*Timestamp"):
+        PCKMeans(2).fit(table.assign(name=pd.date_range("2020", periods=3)))

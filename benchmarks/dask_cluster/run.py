@@ -7,11 +7,15 @@ by byte, the CPU seconds of the process and of the workers, the peak memory of t
 many runs with a worker killed at a random moment gave the same labels.
 
 CPU seconds are printed twice. A first run has the start in them: imports, in the process and in
-each worker. A second run on the same workers has not; the imports of the process and what the
-workers use while they wait are measured, and subtracted.
+each worker. A second run on the same workers has not, and the imports of the process are measured
+and subtracted. What workers use while they wait grows with the seconds, not with the rows; it is
+measured, and the ratio is printed with it and without it.
+
+Runs with a killed worker call the command in this process, which has imported all it needs.
 """
 
 import filecmp
+import io
 import json
 import os
 import random
@@ -23,12 +27,13 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 
 import numpy as np
 
 from linkwise import MissingExtra
+from linkwise.cli import main
 
 CLUSTERS, LINKS, PER_PART = 10, 200, 250_000
 WORKERS = 2
@@ -56,12 +61,17 @@ def write_parts(folder, n, d, seed=0):
     return str(folder / "part-*.npy")
 
 
+def arguments(folder, pattern, output, options):
+    """Return the arguments of linkwise."""
+    return [
+        "fit", pattern, "--links", str(folder / "links.csv"), "-k", str(CLUSTERS),
+        "--anchors", "1000", "--json", "-o", str(output), *options,
+    ]  # fmt: skip
+
+
 def fit(folder, pattern, output, *options):
     """Run linkwise fit; return (its report, CPU seconds, peak memory in bytes, seconds)."""
-    command = [
-        sys.executable, "-m", "linkwise", "fit", pattern, "--links", str(folder / "links.csv"),
-        "-k", str(CLUSTERS), "--anchors", "1000", "--json", "-o", str(output), *options,
-    ]  # fmt: skip
+    command = [sys.executable, "-m", "linkwise", *arguments(folder, pattern, output, options)]
     began = time.perf_counter()
     with tempfile.TemporaryFile() as printed:
         process = subprocess.Popen(command, stdout=printed, cwd=folder)
@@ -72,6 +82,16 @@ def fit(folder, pattern, output, *options):
         raise RuntimeError(f"linkwise fit ended with {os.waitstatus_to_exitcode(status)}")
     cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
     return json.loads(text), cpu, peak, time.perf_counter() - began
+
+
+def fit_here(folder, pattern, output, *options):
+    """Run linkwise fit in this process; return (its report, seconds)."""
+    began = time.perf_counter()
+    with redirect_stdout(io.StringIO()) as printed:
+        code = main(arguments(folder, pattern, output, options))
+    if code != 0:
+        raise RuntimeError(f"linkwise fit ended with {code}")
+    return json.loads(printed.getvalue()), time.perf_counter() - began
 
 
 @contextmanager
@@ -155,13 +175,36 @@ def kill_later(client, seconds):
     return timer, killed
 
 
-def say_costs(rows, spent, alone, client_cpu, peak, seconds, words):
-    """Print the CPU seconds of the workers and of the client."""
-    print(f"workers: {spent:.1f} CPU seconds, {1e6 * spent / rows:.2f} a million rows")
+def say_costs(rows, spent, waiting, alone):
+    """Print the CPU seconds of the workers, of which they used some while they waited."""
+    work = spent - waiting
+    print(f"workers: {spent:.1f} CPU seconds, {work:.1f} without waiting", end="")
+    print(f", which is {1e6 * work / rows:.2f} a million rows")
     if alone:
-        print(f"workers: {spent / alone:.2f} of the {alone:.1f} CPU seconds of one process")
-    print(f"client: {client_cpu:.1f} CPU seconds, peak {peak / 1e6:.0f} MB")
-    print(f"{seconds:.1f} seconds; {words}", flush=True)
+        ratios = f"{spent / alone:.2f} and {work / alone:.2f}"
+        print(f"workers: {ratios} of the {alone:.1f} CPU seconds of one process")
+
+
+def kill_workers(kills, client, folder, pattern, expected):
+    """Fit until a worker was killed in ``kills`` runs; print how many had the expected labels."""
+    options = "--scheduler", client.scheduler.address
+    _, seconds = fit_here(folder, pattern, folder / "killed-none", *options)
+    done = identical = runs = 0
+    while done < kills:
+        client.wait_for_workers(WORKERS, timeout=300)
+        output = folder / f"killed-{runs}"
+        runs += 1
+        timer, killed = kill_later(client, random.Random(runs).uniform(0, seconds))
+        report, took = fit_here(folder, pattern, output, *options)
+        timer.cancel()
+        seconds = min(seconds, took)  # later moments would come after the end
+        if killed:
+            done += 1
+            identical += same(expected, output)
+            again = report["cluster"]["again"]
+            print(f"kill {done}: {identical} identical; {again} tasks again", flush=True)
+        shutil.rmtree(output)
+    print(f"{kills} runs with a killed worker: {identical} identical")
 
 
 def run(rows, columns, kills, folder=None, no_serial=False):
@@ -175,42 +218,27 @@ def run(rows, columns, kills, folder=None, no_serial=False):
         folder = Path(name)
         (folder / "parts").mkdir()
         pattern = write_parts(folder / "parts", rows, columns)
-        print(f"{rows:,} x {columns} in parts of {PER_PART:,} rows")
+        print(f"{rows:,} x {columns} in parts of {PER_PART:,} rows", flush=True)
         alone, expected = 0.0, folder / "cluster-with"
         if not no_serial:
             expected = folder / "alone"
             _, alone, _, seconds = fit(folder, pattern, expected)
             print(f"one process: {alone:.1f} CPU seconds, {seconds:.1f} seconds", flush=True)
         with cluster(folder) as client:
-            address = client.scheduler.address
             for start in ("with", "without"):
                 idle = idle_rate(client)
                 print(f"\n{WORKERS} workers, {start} their start; idle {idle:.3f} CPU a second")
                 output, before = folder / f"cluster-{start}", cpu_of_workers(client)
-                report, *used, seconds = fit(folder, pattern, output, "--scheduler", address)
+                report, cpu, peak, seconds = fit(
+                    folder, pattern, output, "--scheduler", client.scheduler.address
+                )
                 spent = cpu_of_workers(client) - before
-                own = alone
-                if start == "without":
-                    spent, own = spent - idle * seconds, alone and alone - start_up()
-                equal = same(expected, output)
-                print(f"labels {'identical' if equal else 'DIFFERENT'}")
-                say_costs(rows, spent, own, *used, seconds, report["cluster"]["words"])
-            done = identical = runs = 0
-            while done < kills:
-                client.wait_for_workers(WORKERS, timeout=300)
-                output = folder / f"killed-{runs}"
-                runs += 1
-                timer, killed = kill_later(client, random.Random(runs).uniform(0, seconds))
-                report, _, _, took = fit(folder, pattern, output, "--scheduler", address)
-                timer.cancel()
-                seconds = min(seconds, took)  # later moments would come after the end
-                if killed:
-                    done += 1
-                    identical += same(expected, output)
-                    again = report["cluster"]["again"]
-                    print(f"kill {done}: {identical} identical; {again} tasks again", flush=True)
-                shutil.rmtree(output)
+                own = alone - start_up() if alone and start == "without" else alone
+                print(f"labels {'identical' if same(expected, output) else 'DIFFERENT'}")
+                say_costs(rows, spent, idle * seconds, own)
+                print(f"client: {cpu:.1f} CPU seconds, peak {peak / 1e6:.0f} MB")
+                print(f"{seconds:.1f} seconds; {report['cluster']['words']}", flush=True)
             if kills:
-                print(f"{kills} runs with a killed worker: {identical} identical")
+                kill_workers(kills, client, folder, pattern, expected)
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(f"(this benchmark itself: peak {own / 1e3:.0f} MB)")

@@ -43,16 +43,47 @@ def check_points(estimator: Any, X: Any, *, reset: bool = True, sparse_ok: bool 
     """Return X as a finite float32 or float64 array or csr_array, checked by scikit-learn."""
     if on_device(X):
         return check_tensor(estimator, X, reset=reset)
-    X = validate_data(
-        estimator,
-        X,
-        accept_sparse="csr" if sparse_ok else False,
-        dtype=[np.float64, np.float32],
-        reset=reset,
-        ensure_min_samples=2 if reset else 1,
-    )
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            accept_sparse="csr" if sparse_ok else False,
+            dtype=[np.float64, np.float32],
+            reset=reset,
+            ensure_min_samples=2 if reset else 1,
+        )
+    except (ValueError, TypeError) as error:
+        if isinstance(error, ValueError) or hasattr(X, "columns"):
+            check_columns(X)
+        raise
     check_range(X, smallest=reset)
     return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value can be converted to a number."""
+    try:
+        float(value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def check_columns(X: Any) -> None:
+    """Refuse a table with a column that does not hold numbers."""
+    try:
+        table = np.asarray(X, dtype=object)
+    except ValueError:  # rows of different lengths
+        return
+    if table.ndim != 2 or np.iscomplexobj(X):
+        return
+    for name, column in zip(getattr(X, "columns", range(table.shape[1])), table.T, strict=True):
+        wrong = next((value for value in column.tolist() if not is_number(value)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"X: column {name!r} has values that are not numbers, such as {wrong!r}; leave the "
+                "column out, or pass it as sample_id if it has the ids of the samples"
+            )
 
 
 def check_weights(links: Constraints) -> None:

@@ -82,5 +82,7 @@ def find_strays(r, labels, k, named, outliers):
     order = np.flatnonzero(free)[np.argsort(-s[free], kind="stable")]
     far = np.zeros(len(s), dtype=bool)
     far[order[:count]] = True
-    ends = s[order[max(count - 1, 0)]], s[order[min(count, len(order) - 1)]]
-    return Strays(typical, float(np.mean(ends)) if count else float(s.max() + 1)), far
+    if count == 0:
+        return Strays(typical, float(s.max() + 1)), far
+    ends = s[order[count - 1]], s[order[min(count, len(order) - 1)]]
+    return Strays(typical, float(np.mean(ends))), far
