@@ -264,6 +264,11 @@ def test_no_row_is_a_stray_if_constraints_name_all(outliers, two):
     assert model.fit(two, constraints=everyone).labels_.min() == 0
 
 
+def test_not_all_rows_are_strays():
+    model = LinkClustering(1, effort="fast", outliers=0.9, random_state=0)
+    assert model.fit([[0.0], [1.0], [2.0]]).labels_.tolist().count(-1) == 2
+
+
 def test_a_column_of_text_is_named():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"size": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]})
@@ -272,3 +277,11 @@ def test_a_column_of_text_is_named():
             PCKMeans(2).fit(X)
     with pytest.raises(ValueError, match=r"column 'name' has values .*Timestamp"):
         PCKMeans(2).fit(table.assign(name=pd.date_range("2020", periods=3)))
+
+
+def test_a_range_of_numbers_of_clusters_holds_if_must_links_join_all_rows(two):
+    everyone = Constraints(must_link=[(0, i) for i in range(1, len(two))])
+    model = LinkClustering((2, 4), effort="fast", respect="hard", random_state=0)
+    with pytest.warns(ConvergenceWarning, match="only 1 of 2 clusters found"):
+        model.fit(two, constraints=everyone)
+    assert model.n_clusters_ == model.probabilities_.shape[1] == 2

@@ -305,7 +305,7 @@ class ClusterRows:
             one_sentence(self.client, futures),
             Progress(label, self.shape[0]) as progress,
         ):
-            for future in distributed.as_completed(futures):
+            for future in distributed.as_completed(futures, loop=self.client.loop):
                 if future.status != "finished":
                     future.result()
                 progress.advance(size_of[future.key])

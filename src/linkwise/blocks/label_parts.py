@@ -99,7 +99,7 @@ def write_parts(files: PartFiles, labels: ClusterRows, places: list[str]) -> Int
         one_sentence(labels.client, futures),
         Progress("write", sum(rows_of.values())) as progress,
     ):
-        for future in distributed.as_completed(futures):
+        for future in distributed.as_completed(futures, loop=labels.client.loop):
             sizes.append(future.result())
             progress.advance(rows_of[future.key])
     return added(sizes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.blocks.rows import row_blocks, take_rows
 from linkwise.choice.combination import soft_labels
-from linkwise.choice.final_labels import COLUMNS, LEAST, FinalLabels, settle_raw
+from linkwise.choice.final_labels import COLUMNS, LEAST, FinalLabels, at_least, settle_raw
 from linkwise.constraints import Constraints
 from linkwise.graph.anchors import check_finite
 from linkwise.partition.k_means import Appearance, label_on_cluster
@@ -39,7 +39,7 @@ def place_rows(models, members, co_trained):
     return place
 
 
-def settle_on_cluster(X, models, combination, links, error, rng, *, hard, keep_empty):
+def settle_on_cluster(X, models, combination, links, error, rng, *, hard, least):
     """Return the FinalLabels of rows on a cluster; arguments as of `settle`."""
     members, co_trained = combination.members, combination.co_trained
     place = place_rows(models, members, co_trained)
@@ -76,9 +76,7 @@ def settle_on_cluster(X, models, combination, links, error, rng, *, hard, keep_e
     k = combination.soft.shape[1]
     seen = Appearance(k)
     labels, _ = label_on_cluster(X.then(nearest), seen)
-    clusters = seen.order()
-    if keep_empty:
-        clusters = np.r_[clusters, np.setdiff1d(np.arange(k), clusters)]
+    clusters = at_least(seen.order(), k, least)
 
     def probabilities(part, block):
         q = beliefs(part, block)[:, clusters]

@@ -84,7 +84,17 @@ def settle_raw(soft, links, error, rng, *, hard, limits=None):
     return labels, found.q, wrong
 
 
-def settle(soft, links, error, rng, *, hard, keep_empty, limits=None):
+def at_least(clusters, k, least):
+    """Return clusters, followed by others of the k if there are fewer than ``least``.
+
+    >>> at_least(np.array([2, 0]), 5, least=3)
+    array([2, 0, 1])
+    """
+    empty = np.setdiff1d(np.arange(k), clusters)
+    return np.r_[clusters, empty[: max(0, least - len(clusters))]]
+
+
+def settle(soft, links, error, rng, *, hard, least, limits=None):
     """Return the FinalLabels.
 
     Parameters
@@ -94,14 +104,13 @@ def settle(soft, links, error, rng, *, hard, keep_empty, limits=None):
     error : float in (0, 1/2), share of wrong constraints
     rng : numpy Generator
     hard : bool, whether all constraints are kept, or those that are more likely right than wrong
-    keep_empty : bool, whether clusters without points keep their columns
+    least : int, the number of clusters to return at least, some of them without points
     limits : Limits of the sizes of the clusters, or None
     """
     xp, tools = namespace(soft), door(soft)
     raw, q, wrong = settle_raw(soft, links, error, rng, hard=hard, limits=limits)
     labels, clusters = by_appearance(raw)
-    if keep_empty:
-        clusters = np.r_[clusters, np.setdiff1d(np.arange(soft.shape[1]), clusters)]
+    clusters = at_least(clusters, soft.shape[1], least)
     q = q[:, tools.asarray(clusters, soft)]
     q = q / xp.sum(q, axis=1, keepdims=True)
     return FinalLabels(tools.asarray(labels, soft), q, wrong, clusters.astype(np.intp))

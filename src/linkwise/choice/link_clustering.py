@@ -247,7 +247,7 @@ class LinkClustering(InductiveClusterer):
         ):  # the products are small: more threads only wait for each other
             plain, count, found = self._try(X, links, self._limits())
             error, remote = max(found.wrong, SCORED_ERROR), on_cluster(X)
-            how: Any = {"hard": self.respect == "hard", "keep_empty": not self._open()}
+            how: Any = {"hard": self.respect == "hard", "least": (self._limits() or (0,))[0]}
             if remote is None:
                 self._soft = soft_labels_of_all(X, plain.models, found)
                 limits = limits_of(self.size, self.balanced, X.shape[0], count.best)
@@ -361,7 +361,8 @@ class LinkClustering(InductiveClusterer):
             known = links.restrict(free).resolve(free)
             final = settle(
                 staying(soft, self.labels_[free[free < n_old]]), known,
-                max(self.wrong_, SCORED_ERROR), rng, hard=self.respect == "hard", keep_empty=True,
+                max(self.wrong_, SCORED_ERROR), rng, hard=self.respect == "hard",
+                least=soft.shape[1],
             )  # fmt: skip
         before = self.labels_, self.probabilities_, self.suspicion_
         both = extended(before, final, free, links, shrink=self._open())

@@ -78,7 +78,7 @@ def find_strays(r, labels, k, named, outliers):
         middle = np.median(s)
         cut = float(middle + CUT * 1.4826 * np.median(abs(s - middle)))  # Eq. (3)
         return Strays(typical, cut), free & (s > cut)
-    count = min(round(outliers * len(s)), int(free.sum()))
+    count = min(round(outliers * len(s)), int(free.sum()), len(s) - 1)  # one row stays
     order = np.flatnonzero(free)[np.argsort(-s[free], kind="stable")]
     far = np.zeros(len(s), dtype=bool)
     far[order[:count]] = True

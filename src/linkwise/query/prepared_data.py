@@ -68,7 +68,7 @@ def corrected(before: Clustering, links: Constraints) -> tuple[np.ndarray, np.nd
     with one_thread():
         found = settle(
             before.soft, links, max(before.wrong, SCORED_ERROR), np.random.default_rng(0),
-            hard=False, keep_empty=before.fixed,
+            hard=False, least=before.soft.shape[1] if before.fixed else 0,
         )  # fmt: skip
     return found.labels, found.probabilities
 
