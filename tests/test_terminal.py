@@ -195,12 +195,13 @@ def test_tables_are_shown_whole_and_clustered_by_their_numbers(here):
     items = read_items("data.csv", id_column="id")
     assert items.names == ["x", "y", "kind"]
     assert items.cells[1] == ["8.111", "0.111", "b"]
-    assert items.X.shape == (30, 2)
+    assert items.X.shape == (30, 4)  # kind is a or b
     assert items.ids[:2] == ["r00", "r01"]
-    assert items.used == "x, y"
-    assert read_items("data.csv", id_column="id", columns=["y", "kind"]).X.shape == (30, 1)
+    assert items.used == "x, y, kind"
+    numbers = {"id_column": "id", "categories": ["none"]}
+    assert read_items("data.csv", columns=["y", "kind"], **numbers).X.shape == (30, 1)
     assert read_items("data.csv", id_column="0").cells == items.cells
-    scaled = read_items("data.csv", id_column="id", standardize=True).X
+    scaled = read_items("data.csv", standardize=True, **numbers).X
     np.testing.assert_allclose(scaled.std(axis=0), 1)
     Path("plain.csv").write_text("1,2\n3,4\n")
     assert read_items("plain.csv")[1:4] == (
@@ -240,8 +241,12 @@ def test_texts_are_clustered_by_their_words(here):
         ("id,x\n,1\nb,2\n", "--id id", "line 2: the id is empty"),
         ("id,x\na,1\nb\n", "--id id", "line 3: expected 2 fields"),
         ("id,x\na,1\nb,two\nc,3\n", "--id id", "line 3, column 'x': 'two' is not a number"),
-        ("id,x\na,1\nb,\nc,3\n", "--id id", "line 3, column 'x': the cell is empty"),
-        ("id,x\na,u\nb,v\n", "--id id", "none of its columns is numbers"),
+        (
+            "id,x\na,1\nb,\nc,3\n",
+            "--id id --missing refuse",
+            "line 3, column 'x': the cell is empty",
+        ),
+        ("id,x\na,u\nb,v\n", "--id id", "or the column of texts to cluster by, --text C"),
         ("id,x\na,.\nb,.\n", "--id id --text x", "the texts have no words"),
         ("id,x\na,1\nb,2\n", "--id name", "no column 'name'"),
         ("id,x\na,1\nb,2\n", "--id id --text id", "name one column"),

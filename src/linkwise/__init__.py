@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         saving as saving,
         segment as segment,
     )
-    from linkwise.choice import AllRows, LinkClustering, WithConstraints
+    from linkwise.choice import AllRows, LinkClustering, LinkScore, WithConstraints
     from linkwise.constraints import Closure, Constraints, Pair, as_constraints, sample_pairs
     from linkwise.estimators import (
         CCSKL,
@@ -72,6 +72,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AllRows": "choice",
+    "LinkScore": "choice",
     "CCSKL": "estimators",
     "COPKMeans": "estimators",
     "Closure": "constraints",
@@ -121,6 +122,7 @@ __all__ = [  # noqa: RUF022  (the order of use)
     "as_constraints",
     "sample_pairs",
     "LinkClustering",
+    "LinkScore",
     "WithConstraints",
     "AllRows",
     "CCSKL",

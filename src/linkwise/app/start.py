@@ -15,11 +15,10 @@ def label_in_browser(
     from linkwise.app.label_page import LabelPage
     from linkwise.app.label_routes import FILES, label_routes
     from linkwise.labelling.project import open_project
-    from linkwise.tables.id_columns import recognised_note
 
     items, journal = open_project(data, path, settings, least=1, who=who)
-    if items.recognised is not None:
-        print(recognised_note(data, items.recognised), file=sys.stderr)
+    for note in items.notes(data):
+        print(note, file=sys.stderr)
     with journal:
         page = LabelPage(items, journal, data=data, k=settings["k"], seed=settings["seed"] or 0)
         where = {"host": host, "port": port, "token": token, "browser": browser}

@@ -12,7 +12,7 @@ link_clustering    the estimator
 bound_constraints  constraints bound to any estimator, and its score on held-out ones
 """
 
-from linkwise.choice.bound_constraints import AllRows, WithConstraints
+from linkwise.choice.bound_constraints import AllRows, LinkScore, WithConstraints
 from linkwise.choice.link_clustering import LinkClustering
 
-__all__ = ["AllRows", "LinkClustering", "WithConstraints"]
+__all__ = ["AllRows", "LinkClustering", "LinkScore", "WithConstraints"]

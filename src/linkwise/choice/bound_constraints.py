@@ -1,4 +1,4 @@
-"""Constraints bound to an estimator, and its score on constraints that it did not see.
+"""Constraints bound to an estimator, and scores by constraints that it did not see.
 
 Many tools know only ``fit(X)``: scikit-learn's searches and pipelines, topic models. An estimator
 with its constraints bound fits there. Without true classes it is judged by held-out constraints:
@@ -6,7 +6,8 @@ with its constraints bound fits there. Without true classes it is judged by held
     (1)  score = 1/2 (share of held-out must-links kept + share of held-out cannot-links kept)
 
 mean over folds, in each of which the estimator is fitted to the other constraints. 1 is perfect,
-and 1/2 is what one cluster, or as many clusters as points, would get.
+and 1/2 is what one cluster, or as many clusters as points, would get. An estimator that sees no
+constraints, such as scikit-learn's KMeans, is scored by Eq. (1) with all of them (`LinkScore`).
 """
 
 from collections.abc import Callable, Iterator
@@ -68,6 +69,55 @@ def folds_of(links: Constraints, folds: int, rng: np.random.Generator) -> Intege
         of_kind = np.flatnonzero(links.sign == kind)
         fold[rng.permutation(of_kind)] = np.arange(len(of_kind)) % folds
     return fold
+
+
+class LinkScore:
+    """A score by constraints, for ``scoring`` of a search, without true classes.
+
+    An estimator that sees no constraints gets the mean of the shares of must-links and of
+    cannot-links that its clusters keep, Eq. (1) with all constraints. `WithConstraints` sees them,
+    so it is scored by those that it holds out, see `WithConstraints.score`.
+
+    Parameters
+    ----------
+    constraints : Constraints, or what `as_constraints` accepts; both kinds are needed
+    sample_id : array (n_samples,) or None
+        One id per row; constraints then name these ids.
+
+    Examples
+    --------
+    >>> from linkwise import AllRows, LinkScore, sample_pairs
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> score = LinkScore(sample_pairs(y, 100, random_state=0))
+    >>> model = KMeans(n_init=5, random_state=0)
+    >>> search = GridSearchCV(model, {"n_clusters": [2, 3, 6]}, scoring=score, cv=AllRows())
+    >>> search.fit(X).best_params_
+    {'n_clusters': 3}
+    """
+
+    def __init__(self, constraints: ConstraintsLike, *, sample_id: ArrayLike | None = None) -> None:
+        self.constraints = constraints
+        self.sample_id = sample_id
+
+    def __call__(self, estimator: Any, X: Points, y: ArrayLike | None = None) -> float:
+        """Return the score of a fitted estimator for the points of its fit, in 0..1."""
+        last = getattr(estimator, "_final_estimator", estimator)  # of a Pipeline
+        if isinstance(last, WithConstraints):
+            return float(estimator.score(X))
+        links = as_constraints(self.constraints).active()
+        if not (links.n_must and links.n_cannot):
+            raise ValueError(
+                f"LinkScore needs must-links and cannot-links, got {links.n_must} and "
+                f"{links.n_cannot}; add constraints of the other kind"
+            )
+        labels = getattr(last, "labels_", None)
+        if labels is None or len(labels) != _num_samples(X):
+            labels = estimator.predict(X)
+        held = kept(labels, links, sample_id=self.sample_id)
+        return (held.must + held.cannot) / 2
 
 
 class WithConstraints(MetaEstimatorMixin, ClusterMixin, BaseEstimator):

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from linkwise import __version__
 from linkwise.cli.check import check
@@ -11,7 +11,45 @@ from linkwise.cli.dedupe import dedupe
 from linkwise.cli.fit import fit
 from linkwise.cli.methods import METHODS, methods
 from linkwise.cli.output import UsageError
+from linkwise.cli.predict import predict
 from linkwise.cli.projects import export, label, segment
+
+MISSING = ("median", "mean", "most-frequent", "refuse")  # of linkwise.tables.preparation
+UNSEEN = ("refuse", "ignore")
+EXAMPLES = {  # at the end of --help
+    "fit": (
+        "linkwise fit iris.csv --links links.csv -k 3 -o labels.csv",
+        "linkwise fit customers.xlsx --links answers.linkwise -o segments.csv",
+        'linkwise fit shop.csv.gz --delimiter ";" --encoding cp1252 --categories plan,zip',
+        "linkwise fit points.npy -k 10 --save model.lwmodel -o labels.npy",
+    ),
+    "predict": (
+        "linkwise predict model.lwmodel new.csv -o labels.csv",
+        "linkwise predict model.lwmodel new.parquet --unseen ignore",
+    ),
+    "dedupe": ("linkwise dedupe pairs.csv --source shop --links known.csv -o entities.csv",),
+    "check": (
+        "linkwise check links.csv -k 3",
+        "linkwise check links.csv --data iris.csv --strict",
+    ),
+    "label": (
+        "linkwise label customers.csv",
+        "linkwise label news.jsonl --text body --embed model2vec:models/static",
+        "linkwise label photos/ -k 5",
+        "linkwise label iris.csv --terminal",
+    ),
+    "export": (
+        "linkwise export iris.linkwise -o links.csv",
+        "linkwise export iris.linkwise --labels iris.csv -o labels.csv",
+    ),
+    "segment": (
+        "linkwise segment flower.jpg",
+        "linkwise segment flower.jpg --strokes strokes.json -o mask.png",
+    ),
+    "methods": ("linkwise methods", "linkwise methods --json"),
+    "demo": ("linkwise demo --out demo",),
+    "datasets": ("linkwise datasets --data DIR",),
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,8 +117,45 @@ def positive(text: str) -> float:
     return found
 
 
+def names(text: str) -> list[str]:
+    """Read names of columns, separated by commas."""
+    return [name.strip() for name in text.split(",")]
+
+
+def order(text: str) -> dict[str, list[str]]:
+    """Read a column and its values from the lowest to the highest, as in size=S<M<L."""
+    name, equals, values = text.partition("=")
+    found = [value.strip() for value in values.split("<")]
+    if not equals or len(found) < 2 or not all(found) or len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"expected an order such as size=S<M<L, got {text!r}")
+    return {name.strip(): found}
+
+
+class AddOrder(argparse.Action):
+    """Collect the orders of several columns."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        setattr(namespace, self.dest, (getattr(namespace, self.dest) or {}) | values)
+
+
+def delimiter(text: str) -> str:
+    """Read the character between two cells."""
+    found = {"tab": "\t", "\\t": "\t", "space": " "}.get(text.lower(), text)
+    if len(found) != 1 or found in '"\r\n':
+        raise argparse.ArgumentTypeError(f"expected one character, or tab, got {text!r}")
+    return found
+
+
+def add_reading(added: argparse.ArgumentParser) -> None:
+    """Add how the text of a file is read."""
+    add = added.add_argument
+    add("--delimiter", type=delimiter, metavar="D", help="character between two cells, or tab")
+    add("--encoding", metavar="E", help="encoding of the text, such as cp1252; default UTF-8")
+    add("--sheet", metavar="S", help="sheet of an .xlsx file; default the first")
+
+
 def add_columns(added: argparse.ArgumentParser) -> None:
-    """Add which columns are ids, and which are clustered by."""
+    """Add which columns are ids, which are clustered by, and how."""
     add = added.add_argument
     add(
         "--id-column",
@@ -92,9 +167,30 @@ def add_columns(added: argparse.ArgumentParser) -> None:
     add(
         "--columns",
         metavar="A,B",
-        type=lambda text: text.split(","),
+        type=names,
         help="columns to cluster by, by name or number; default all but the ids",
     )
+    add(
+        "--categories",
+        metavar="A,B",
+        type=names,
+        help="columns of categories, or none; default: columns of texts that repeat",
+    )
+    add(
+        "--ordinal",
+        dest="ordered",
+        type=order,
+        action=AddOrder,
+        metavar="C=A<B",
+        help="a column of categories with an order, from the lowest; may be repeated",
+    )
+    add(
+        "--missing",
+        choices=MISSING,
+        metavar="HOW",
+        help=f"what empty cells become: {', '.join(MISSING)}; default median",
+    )
+    add_reading(added)
 
 
 def add_judgement(added: argparse.ArgumentParser) -> None:
@@ -102,6 +198,15 @@ def add_judgement(added: argparse.ArgumentParser) -> None:
     add = added.add_argument
     add("--strict", action="store_true", help="exit 4 if the links cannot all hold")
     add("--json", action="store_true", help="print one JSON object")
+
+
+def add_output(added: argparse.ArgumentParser) -> None:
+    """Add where labels are written, and what is printed."""
+    add = added.add_argument
+    add("--json", action="store_true", help="print one JSON object")
+    add("--quiet", action="store_true", help="print no summary and no notes")
+    add("--force", action="store_true", help="overwrite the output")
+    add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
 
 
 def add_page(added: argparse.ArgumentParser) -> None:
@@ -135,7 +240,12 @@ def parser() -> Parser:
     def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
         text = run.__doc__
         added: argparse.ArgumentParser = commands.add_parser(
-            run.__name__, help=text, description=text, allow_abbrev=False
+            run.__name__,
+            help=text,
+            description=text,
+            epilog="\n  ".join(("examples:", *EXAMPLES[run.__name__])),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         added.set_defaults(run=run)
         return added
@@ -145,8 +255,8 @@ def parser() -> Parser:
     add(
         "data",
         metavar="DATA",
-        help=".csv, .tsv, .npy or .npz file, - for csv on stdin, or a pattern of .npy or .parquet "
-        'parts, such as "parts/part-*.parquet"',
+        help=".csv, .tsv, .jsonl, .parquet, .xlsx, .h5ad, .npy or .npz file, each also gzipped, - "
+        'for csv on stdin, or a pattern of .npy or .parquet parts, such as "parts/part-*.parquet"',
     )
     add("--links", metavar="LINKS", help=".csv, .tsv, .jsonl or .linkwise file, or -")
     add(
@@ -225,6 +335,26 @@ def parser() -> Parser:
         help=".csv, .tsv, .npy, or - (default); for parts a folder",
     )
 
+    added = command(predict)
+    add = added.add_argument
+    add("model", metavar="MODEL", help=".lwmodel file of linkwise fit --save")
+    add("data", metavar="DATA", help="new rows, in a file as for linkwise fit, or -")
+    add(
+        "--id-column",
+        "--id",
+        metavar="C",
+        help="column of ids, or none; default that of the model, or one that is plainly of ids",
+    )
+    add_reading(added)
+    add(
+        "--unseen",
+        choices=UNSEEN,
+        metavar="HOW",
+        default="refuse",
+        help="a category that the model has not seen: refuse (default), or ignore",
+    )
+    add_output(added)
+
     added = command(dedupe)
     add = added.add_argument
     add("pairs", metavar="PAIRS", help=".csv or .tsv file with id_a, id_b, score, or -")
@@ -235,10 +365,7 @@ def parser() -> Parser:
     )
     add("--links", metavar="LINKS", help="records that are, or are not, one entity; all are kept")
     add("--threshold", type=share, default=0.5, metavar="T", help="score of an even chance; 0.5")
-    add("--json", action="store_true", help="print one JSON object")
-    add("--quiet", action="store_true", help="print no summary")
-    add("--force", action="store_true", help="overwrite the output")
-    add("-o", dest="output", default="-", metavar="FILE", help=".csv, .tsv, .npy, or - (default)")
+    add_output(added)
 
     added = command(check)
     add = added.add_argument
@@ -250,7 +377,12 @@ def parser() -> Parser:
 
     added = command(label)
     add = added.add_argument
-    add("data", metavar="DATA", help=".csv, .tsv, .npy or .npz file, or a folder of images")
+    add(
+        "data",
+        metavar="DATA",
+        help=".csv, .tsv, .jsonl, .parquet, .xlsx, .h5ad, .npy or .npz file, each also gzipped, or "
+        "a folder of images",
+    )
     add("--terminal", action="store_true", help="ask in this terminal instead of on a page")
     add(
         "--project",
@@ -259,6 +391,12 @@ def parser() -> Parser:
     )
     add("--as", dest="who", metavar="NAME", help="who answers; default: the name of the user")
     add("--text", metavar="C", help="column of texts to cluster by")
+    add(
+        "--embed",
+        metavar="NAME",
+        help="how texts become points: model2vec:FOLDER, sentence-transformers:NAME or "
+        "MODULE:FUNCTION; default TF-IDF",
+    )
     add("--image", metavar="C", help="column of names of image files to cluster by")
     add(
         "--embedding",

@@ -4,8 +4,8 @@ import json
 import sys
 from argparse import Namespace
 
-from linkwise.cli.inputs import OUTPUTS, in_file, refuse_inputs
-from linkwise.cli.output import UsageError, write_bytes
+from linkwise.cli.inputs import OUTPUTS, in_file, refuse_inputs, write_table
+from linkwise.cli.output import UsageError
 
 
 def dedupe(args: Namespace) -> int:
@@ -20,7 +20,7 @@ def dedupe(args: Namespace) -> int:
 
     from linkwise.constraints import Constraints
     from linkwise.partition.entities import resolve_entities
-    from linkwise.tables import check_output, label_bytes, read_links, write_labels
+    from linkwise.tables import check_output, read_links
     from linkwise.tables.scored_pairs import read_scored_pairs
 
     if args.output != "-":
@@ -32,10 +32,7 @@ def dedupe(args: Namespace) -> int:
         len(given.ids), given.pairs, given.score, source=given.source,
         must=known.must_link, cannot=known.cannot_link, threshold=args.threshold,
     )  # fmt: skip
-    if args.output == "-":
-        write_bytes(label_bytes(".csv", labels, given.ids))
-    else:
-        write_labels(args.output, labels, given.ids, force=args.force)
+    write_table(args, labels, given.ids)
     size = np.bincount(labels)
     report = {
         "records": len(labels), "pairs": len(given.pairs), "entities": len(size),

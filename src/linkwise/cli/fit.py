@@ -11,19 +11,24 @@ from linkwise.cli.inputs import (
     labels_file,
     name_of,
     read_both,
+    read_model,
     read_new,
+    read_new_links,
+    say_notes,
     streams,
     weighed_for,
+    write_table,
 )
 from linkwise.cli.methods import method_class
-from linkwise.cli.output import UsageError, write_bytes
+from linkwise.cli.output import UsageError
 from linkwise.cli.parts import check_arguments, fit_parts
 from linkwise.exceptions import InfeasibleConstraints
 
 SUFFIX = ".lwmodel"
 NOT_INTO = (  # options of a fit that a saved model has
     "-k", "--method", "--effort", "--affinity", "--anchors", "--max-memory", "--max-time",
-    "--standardize", "--seed", "--strict", "--size", "--balanced", "--outliers",
+    "--standardize", "--seed", "--strict", "--size", "--balanced", "--outliers", "--categories",
+    "--missing",
 )  # fmt: skip
 SHOWN = 5  # violations in a summary; --json lists all
 
@@ -60,10 +65,6 @@ def fit(args: Namespace) -> int:
     check_feasible(args, links, hard=model.traits.hard)
     links = weighed_for(model, links, args)
     started = time.perf_counter()
-    if args.standardize:
-        from sklearn.preprocessing import StandardScaler
-
-        X = StandardScaler().fit_transform(X)
     from linkwise.blocks import limits
 
     in_place = streams(args) and args.output.endswith(".npy")
@@ -77,6 +78,8 @@ def fit(args: Namespace) -> int:
     if args.save is not None:
         from linkwise.saving import save
 
+        if points.preparation is not None:
+            model.preparation_ = points.preparation.as_dict()
         save(model, args.save)
     report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
     if not in_place:
@@ -95,24 +98,12 @@ def show(args, report):
         print(summary(report), file=sys.stderr)
 
 
-def write_table(args, labels, ids):
-    """Write the labels to the output."""
-    from linkwise.tables import label_bytes, write_labels
-
-    if args.output == "-":
-        write_bytes(label_bytes(".csv", labels, ids))
-    else:
-        write_labels(args.output, labels, ids, force=args.force)
-
-
 def check_save(args):
     """Refuse a model that cannot be written, before anything is read."""
     if args.save is None:
         return
     from linkwise.tables import check_output
 
-    if args.standardize:
-        raise UsageError("--save keeps no scales: standardize the columns in the file instead")
     if not args.save.endswith(SUFFIX):
         raise UsageError(f"--save {args.save}: expected a name that ends in {SUFFIX}")
     check_output(args.save, force=args.force)
@@ -124,12 +115,9 @@ def fit_into(args):
         given = getattr(args, flag.strip("-").replace("-", "_"))
         if given is not None and given is not False:
             raise UsageError(f"{flag} is that of the model; leave it out with --into")
-    from linkwise._files import kind_of_file
-    from linkwise.saving import load, save
+    from linkwise.saving import save
 
-    if kind_of_file(args.into) != "model":
-        raise ValueError(f"{args.into} is not a saved model; write one by linkwise fit --save")
-    model = load(args.into)
+    model = read_model(args.into)
     if not hasattr(model, "moves_"):
         raise ValueError(
             f"{args.into} is a {type(model).__name__}; only link-clustering adds rows to clusters"
@@ -137,7 +125,8 @@ def fit_into(args):
     n_old = len(model.labels_)
     if model._sample_id is None and args.id_column is None:
         args.id_column = "none"
-    points, links, _ = read_new(args, model)
+    points, links = read_new(args, model), read_new_links(args)
+    say_notes(args, points)
     started = time.perf_counter()
     model.extend(points.X, constraints=links, sample_id=points.ids)
     seconds = round(time.perf_counter() - started, 3)

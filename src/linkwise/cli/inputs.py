@@ -1,14 +1,20 @@
-"""The files that fit and check read and write."""
+"""The files that fit, predict and check read and write."""
 
+import errno
 import os
 from contextlib import nullcontext
 from pathlib import Path
 
 from linkwise._files import instead_of, kind_of_file
-from linkwise.cli.output import UsageError, say
+from linkwise._wording import counted
+from linkwise.cli.output import UsageError, say, write_bytes
 from linkwise.exceptions import warn
 
 OUTPUTS = (".csv", ".tsv", ".npy")
+PREPARING = {  # options that say how the columns of a table are read
+    "categories": "--categories", "ordered": "--ordinal", "missing": "--missing",
+    "delimiter": "--delimiter", "encoding": "--encoding", "sheet": "--sheet",
+}  # fmt: skip
 KINDS = {"project": "a project of answers", "model": "a saved model"}
 
 
@@ -16,7 +22,8 @@ def streams(args):
     """Tell whether the points stay in their file: a fit through anchors of a whole .npy file."""
     if not (getattr(args, "affinity", None) == "anchors" or getattr(args, "anchors", None)):
         return False
-    whole_file = not (args.columns or args.id_column not in (None, "none") or args.standardize)
+    prepared = args.standardize or any(getattr(args, name) for name in PREPARING)
+    whole_file = not (args.columns or args.id_column not in (None, "none") or prepared)
     return whole_file and Path(args.data).suffix.lower() == ".npy"
 
 
@@ -29,23 +36,75 @@ def read_both(args):
     links = in_file(args.links, read_answers, args, points, project)
     if points and links:
         check_ends(links, points, args)
-    if points and points.recognised is not None and not getattr(args, "quiet", False):
-        from linkwise.tables.id_columns import recognised_note
-
-        say("note", recognised_note(name_of(args.data), points.recognised))
+    if points:
+        say_notes(args, points)
     return points, links, project
 
 
-def read_new(args, model):
-    """Return (points, links, project) of new rows; links may name old rows of a model too."""
-    from linkwise.tables import read_links, read_points
+def say_notes(args, points):
+    """Print which column was recognised as ids, and what was done to the others."""
+    from linkwise.tables.id_columns import recognised_note
 
-    points = read_points(args.data, id_column=args.id_column, columns=args.columns)
+    if getattr(args, "quiet", False):
+        return
+    if points.recognised is not None:
+        say("note", recognised_note(name_of(args.data), points.recognised))
+    if points.note:
+        say("note", f"{name_of(args.data)}: {points.note}")
+
+
+def read_model(path):
+    """Return the model in a file that `linkwise fit --save` wrote."""
+    from linkwise.saving import load
+
+    if kind_of_file(path) != "model":
+        if not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+        raise ValueError(f"{path} is not a saved model; write one by linkwise fit --save")
+    return load(path)
+
+
+def read_new(args, model, *, unseen="refuse"):
+    """Return the Points of new rows, prepared as those of a model were.
+
+    A model that was not fitted by the command line has no preparation: then all columns of the
+    new rows are numbers, in its order.
+    """
+    from linkwise.tables.points import read_points, read_prepared
+    from linkwise.tables.preparation import Preparation
+
+    reading = {name: getattr(args, name) for name in ("delimiter", "encoding", "sheet")}
+    column = args.id_column
+    if (
+        column is None
+        and getattr(model, "_sample_id", None) is None
+        and hasattr(model, "preparation_")
+    ):
+        column = "none"
+    held = getattr(model, "preparation_", None)
+    if held is not None:
+        options = reading | {"id_column": column, "unseen": unseen}
+        return read_prepared(args.data, Preparation.from_dict(held), **options)
+    names = getattr(model, "feature_names_in_", None)
+    columns = getattr(args, "columns", None) or (None if names is None else list(names))
+    points = read_points(args.data, id_column=column, columns=columns, missing="refuse", **reading)
+    if points.X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"{name_of(args.data)} has {counted(points.X.shape[1], 'column')} to cluster by, but "
+            f"the model was fitted to {model.n_features_in_}; give it the same columns"
+        )
+    return points
+
+
+def read_new_links(args):
+    """Return the links about new rows and old ones, or None."""
+    from linkwise.tables import read_links
+
     if args.links is None:
-        return points, None, None
+        return None
     if read_project_of(args.links) is not None:
         raise UsageError(f"{args.links} is a project; with --into, name a table of links")
-    return points, in_file(args.links, read_links, args.links), None
+    return in_file(args.links, read_links, args.links)
 
 
 def name_of(path):
@@ -74,6 +133,7 @@ def read_project_of(path):
 def read_as_project(args, project):
     """Tell whether data are read as a project says: the command line names no columns itself."""
     named = args.columns or args.id_column is not None or getattr(args, "standardize", False)
+    named = named or any(getattr(args, name) for name in PREPARING)
     return project is not None and args.data != "-" and not named
 
 
@@ -90,11 +150,13 @@ def read_data(args, project=None):
         return map_points(args.data)
     if read_as_project(args, project):
         items = items_of(args.data, project, args.links)
-        return Points(items.X, items.ids)
+        return Points(items.X, items.ids, note=items.note)
     column = args.id_column
     if column is None and project is not None:
         column = id_column_of(project)
-    return read_points(args.data, id_column=column, columns=args.columns)
+    options = {name: getattr(args, name) for name in ("columns", *PREPARING)}
+    options["standardize"] = getattr(args, "standardize", False)
+    return read_points(args.data, id_column=column, **options)
 
 
 def read_answers(args, points, project=None):
@@ -167,6 +229,16 @@ def labels_file(args, in_place):
     return instead_of(args.output) if in_place else nullcontext()
 
 
+def write_table(args, labels, ids):
+    """Write the labels to the output."""
+    from linkwise.tables import label_bytes, write_labels
+
+    if args.output == "-":
+        write_bytes(label_bytes(".csv", labels, ids))
+    else:
+        write_labels(args.output, labels, ids, force=args.force)
+
+
 def check_output_arguments(args):
     """Refuse an output that cannot be written, before anything is read."""
     if args.output == "-":
@@ -176,11 +248,12 @@ def check_output_arguments(args):
     output = Path(args.output)
     if output.suffix.lower() not in OUTPUTS:
         raise UsageError(f"-o {output}: expected a name that ends in {', '.join(OUTPUTS)}, or -")
-    refuse_inputs(args.output, args.data, args.links)
+    links = getattr(args, "links", None)
+    refuse_inputs(args.output, args.data, links)
     from linkwise.journal import is_project
     from linkwise.tables import check_output
 
-    projects = [args.links] if args.links and is_project(args.links) else []
+    projects = [links] if links and is_project(links) else []
     check_output(output, force=args.force, projects=projects)
 
 

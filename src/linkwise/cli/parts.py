@@ -17,7 +17,7 @@ from typing import Any
 from linkwise import __version__
 from linkwise._files import write_whole
 from linkwise._wording import counted
-from linkwise.cli.inputs import in_file, read_answers, read_project_of
+from linkwise.cli.inputs import PREPARING, in_file, read_answers, read_project_of
 from linkwise.cli.output import UsageError, say
 
 STATE = "fit.json"  # what the hidden folder belongs to
@@ -33,9 +33,10 @@ def check_arguments(args):
         raise UsageError(
             f"-o {args.output}: rows in parts get a folder of labels, such as -o labels/"
         )
-    for flag in ("standardize", "save", "into", "explain"):
-        if getattr(args, flag):
-            raise UsageError(f"--{flag} is for one file, not for rows in parts; leave it out")
+    flags = {name: f"--{name}" for name in ("standardize", "save", "into", "explain")} | PREPARING
+    for name, flag in flags.items():
+        if getattr(args, name):
+            raise UsageError(f"{flag} is for one file, not for rows in parts; leave it out")
     if folder.exists() and not args.force:
         raise FileExistsError(f"{args.output} exists; --force replaces the labels in it")
     if folder.exists() and not holds_labels_only(folder):

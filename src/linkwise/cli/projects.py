@@ -44,10 +44,8 @@ def label(args: Namespace) -> int:
         return label_in_browser(args.data, project, settings, **where)
     items, journal = open_project(args.data, project, settings, who=args.who)
     with journal:
-        if items.recognised is not None:
-            from linkwise.tables.id_columns import recognised_note
-
-            say("note", recognised_note(args.data, items.recognised))
+        for note in items.notes(args.data):
+            say("note", note)
         print(import_table(args.table, items, journal), file=sys.stderr)
     return 0
 

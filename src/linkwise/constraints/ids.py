@@ -1,5 +1,7 @@
 """Ids of points: integers or strings, never floats, never both.
 
+UUIDs and time stamps become strings, see `id_text`.
+
 Every id that a user passes is checked here. Inside the library, ids are an int64
 array or an object array of str, and pairs are codes 0..u-1 into the u distinct ids.
 
@@ -7,8 +9,10 @@ array or an object array of str, and pairs are codes 0..u-1 into the u distinct 
 example "must_link[3]" or "links.csv, line 4".
 """
 
+import datetime
 import numbers
 import re
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import count
@@ -54,6 +58,9 @@ def as_ids(values: Array, at: At) -> Array:
         return _from_numbers(values, at)
     if kind in "OUT":
         return _from_objects(values.astype(object), at)
+    if kind == "M":
+        texts = np.array([id_text(value) for value in values.ravel()], dtype=object)
+        return _from_objects(texts.reshape(values.shape), at)
     raise TypeError(f"{at(0)}: an id must be an integer or a string, got {values.dtype} values")
 
 
@@ -108,7 +115,39 @@ def _plain(value: object, at: At, i: int) -> int | str:
         return int(value)
     if isinstance(value, float | np.floating) and value.is_integer() and abs(float(value)) <= 2**53:
         return int(value)
+    text = id_text(value)
+    if text is not None:
+        return text
     _refuse(value, at(i))
+
+
+def id_text(value: object) -> str | None:
+    """Return a UUID or a time stamp as the text that is its id, or None for anything else.
+
+    Time stamps of all libraries become the same text, that of pandas in a .csv file; midnight
+    without a time zone is a date.
+
+    >>> from datetime import datetime
+    >>> id_text(datetime(2026, 5, 3, 14, 30)), id_text(np.datetime64("2026-05-03T00:00", "ns"))
+    ('2026-05-03 14:30:00', '2026-05-03')
+    """
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, np.datetime64):
+        fine = value.astype("datetime64[s]") if np.datetime_data(value)[0] in "hm" else value
+        text = str(fine)
+    elif isinstance(value, datetime.date):  # datetime and pandas.Timestamp too
+        text = str(value)
+    elif isinstance(value, datetime.time):
+        return str(value)
+    else:
+        return None
+    if text == "NaT":
+        return ""
+    whole, point, fraction = text.replace("T", " ").partition(".")
+    digits = len(fraction) - len(fraction.lstrip("0123456789"))
+    fraction, zone = fraction[:digits].rstrip("0"), fraction[digits:]
+    return f"{whole}{point if fraction else ''}{fraction}{zone}".removesuffix(" 00:00:00")
 
 
 def _refuse(value: object, where: str) -> NoReturn:
@@ -230,12 +269,15 @@ def lookup(ids: Array, among: Array) -> Array:
 def similar_id(id_: Any, among: Iterable[Any]) -> Any:
     """Return the first id that differs only in case, spaces, leading zeros or ".0", or None.
 
+    A date and its midnight are similar too, and so are two ways to write a time.
+
     >>> similar_id(7, ["006", "007"]), similar_id("a ", [" A"]), similar_id("b", ["a"])
     ('007', ' A', None)
     """
 
     def plain(name: Any) -> str:
         text = re.sub(r"\.0+$", "", str(name).strip().casefold())
+        text = re.sub(r"^(\d{4}-\d\d-\d\d)t", r"\1 ", text).removesuffix(" 00:00:00")
         return (text.lstrip("0") or "0") if text.isdecimal() else text
 
     wanted = plain(id_)

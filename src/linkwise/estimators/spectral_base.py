@@ -37,6 +37,7 @@ from linkwise.estimators.base import (
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.graph.affinity import build_affinity
 from linkwise.graph.anchors import AnchorAffinity, check_finite
+from linkwise.graph.one_hot import one_hot_agreement
 from linkwise.kernel.graph_kernels import DEFAULTS, GraphKernelAffinity
 from linkwise.partition.k_means import kmeans, nearest_centre
 
@@ -57,6 +58,8 @@ OF_POINTS = {
     "_label_rows", "_graph_", "_basis", "_terms", "_errors", "_propagated",
 }  # fmt: skip
 ON_DEVICE = ("nearest_neighbors", "anchors")
+# share of edges: below .8 the graph of mixed tables led to the clusters of k-means, at .97 not
+SAME_CATEGORIES = 0.9
 CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
 
 
@@ -83,6 +86,18 @@ def neighbour_cost(X: Matrix, n_neighbors: int) -> tuple[float, float]:
     searched = n * (width + 70) * X.dtype.itemsize  # the points in the order of their cells
     memory = searched + 60 * n * min(n_neighbors, n) + 500 * n
     return memory, 20 * min(2.0 * n * n * width, 4e5 * n)
+
+
+def _warn_of_categories(X: Matrix, W: Any) -> None:
+    """Warn if the neighbours of a row are those with the same one-hot categories."""
+    found = one_hot_agreement(X, W)
+    if found is not None and found.edges >= SAME_CATEGORIES > 1.5 * found.chance:
+        warn(
+            f"{found.edges:.0%} of the edges of the neighbour graph join rows that agree in all "
+            f"{found.columns} columns of 0 and 1: clusters will follow combinations of these "
+            "categories, whatever else the rows have in common; use LinkClustering or PCKMeans, or "
+            "give these columns less weight"
+        )
 
 
 class SpectralClusterer(InductiveClusterer):
@@ -132,9 +147,12 @@ class SpectralClusterer(InductiveClusterer):
         if kind == "nearest_neighbors":
             memory, flops = neighbour_cost(X, self.n_neighbors)
             check_cost(n, memory=memory, flops=flops, instead='use affinity="anchors"')
-        return build_affinity(
+        graph = build_affinity(
             X, kind, n_neighbors=self.n_neighbors, sigma=self._graph_sigma(), options=options
         )
+        if kind == "nearest_neighbors" and not on_device(X):
+            _warn_of_categories(X, graph.W)
+        return graph
 
     def _graph_sigma(self) -> float | str:
         return self.sigma

@@ -3,20 +3,20 @@
 `read_items` reads them, `fields_of` puts two of them side by side, and `rows_in` checks row numbers
 that come from a browser.
 
-csv, tsv   All columns are shown. The points are the columns of numbers (of those in `columns`, if
-           given) and, if named, a column of texts or images. A column that is mostly numbers must
-           hold nothing else: it is refused rather than left out in silence.
+tables     All columns are shown. The points are the columns of numbers and categories (of those in
+           `columns`, if given), prepared as in `linkwise fit`, and, if named, a column of texts or
+           images. A column that is mostly numbers must hold nothing else: it is refused rather
+           than left out in silence. Of an AnnData file, the points are its matrix.
 npy, npz   as in `linkwise fit`
 folder     The images below it are shown and known by their names.
 
 A file of vectors, one for each row, may give the points instead: then all columns are only shown.
 
 Texts become points by TF-IDF of their words and a truncated singular value decomposition, scaled to
-length 1: O(words) time and memory, and n x 100 numbers. Images are in files that a column names
-(``images``).
+length 1: O(words) time and memory, and n x 100 numbers; or by an embedding (``text_embeddings``).
+Images are in files that a column names (``images``).
 """
 
-import errno
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +24,13 @@ import numpy as np
 
 from linkwise._wording import counted
 from linkwise.labelling.images import image_points, images_in
-from linkwise.tables.columns import find_column, find_features, header_of
-from linkwise.tables.csv_rows import DELIMITER, is_number, read_bytes, read_numbers, read_rows
-from linkwise.tables.id_columns import NO_IDS, find_ids, read_ids
-from linkwise.tables.points import read_points
+from linkwise.labelling.text_embeddings import embedded
+from linkwise.tables.columns import find_features
+from linkwise.tables.csv_rows import is_empty
+from linkwise.tables.formats import ARRAYS, check_format, read_table
+from linkwise.tables.id_columns import read_ids, recognised_note
+from linkwise.tables.points import key_of, load_arrays, read_points
+from linkwise.tables.preparation import Numbers, learn
 
 DIMENSIONS = 100  # of texts: usual for latent semantic analysis
 WORDS = 50_000  # of all texts, the most frequent; rarer ones say little about clusters
@@ -50,6 +53,8 @@ class Items(NamedTuple):
     used : str, the columns that make up the points, in words
     image : int or None, the position among the names of the column of image files
     recognised : str or None, the column of ids if the user did not name it
+    categories : list of str, the columns of categories that are clustered by
+    note : str, what was done to the columns, or ""
     """
 
     X: Any
@@ -61,10 +66,17 @@ class Items(NamedTuple):
     used: str
     image: int | None = None
     recognised: str | None = None
+    categories: list[str] = []  # noqa: RUF012
+    note: str = ""
 
     def name(self, row):
         """Return what the user calls a row: its id or its number."""
         return row if self.ids is None else self.ids[row]
+
+    def notes(self, data):
+        """Return what a user should know about how the rows of a data file were read."""
+        ids = [] if self.recognised is None else [recognised_note(data, self.recognised)]
+        return [*ids, *([f"{data}: {self.note}"] if self.note else [])]
 
     def text_of(self, row):
         """Return the name of a row and the texts of its cells, separated by spaces."""
@@ -110,45 +122,89 @@ def read_items(
     image=None,
     embedding=None,
     standardize=False,
+    categories=None,
+    ordered=None,
+    missing=None,
+    delimiter=None,
+    encoding=None,
+    sheet=None,
+    embed=None,
+    vectors=None,
 ):
-    """Return the Items in a .csv, .tsv, .npy or .npz file, or in a folder of images.
+    """Return the Items in a file of a table or of arrays, or in a folder of images.
 
     Parameters
     ----------
     path : str
     id_column : str or None, the column (npz: the array) of ids, by name or number, or "none";
         default the column that is plainly one of ids, if any
-    columns : list of str or None, the columns to show, and to cluster by if they are numbers
+    columns : list of str or None, the columns to show, and to cluster by if they are numbers or
+        categories
     text : str or None, the column of texts to cluster by
     image : str or None, the column of names of image files, in the folder of the table
     embedding : str or None, a .npy file of the points (n, d); the data are then only shown
     standardize : bool, give every column of numbers, or of the embedding, mean 0 and variance 1
+    categories, ordered, missing : as in `linkwise.tables.read_points`
+    delimiter, encoding, sheet : as in `linkwise.tables.formats.read_table`
+    embed : str or None, how texts become points, see `labelling.text_embeddings`; default TF-IDF
+    vectors : str or None, the file in which vectors of texts are kept
     """
     if Path(path).is_dir():
-        given = id_column, columns, text, image
+        given = id_column, columns, text, image, categories or None, ordered, missing, embed
         return _read_folder(path, given, embedding, standardize)
-    suffix = Path(path).suffix.lower()
-    if suffix not in (*DELIMITER, ".npy", ".npz"):
-        if not Path(path).exists():
-            raise FileNotFoundError(errno.ENOENT, "no such file or folder", str(path))
-        raise ValueError(
-            f"{path}: cannot tell the format; name it .csv, .tsv, .npy or .npz, or name a folder "
-            "of images"
-        )
-    if suffix in DELIMITER:
-        items = _read_table(path, DELIMITER[suffix], id_column, columns, text, image, embedding)
-    elif text is not None or image is not None:
-        raise ValueError(f"{path}: --text and --image name a column of a .csv or .tsv file")
+    if embed is not None and text is None:
+        raise ValueError(f"{path}: --embed says how texts become points; name their column, --text")
+    suffix = check_format(path, delimiter, also=", or name a folder of images")
+    if suffix in ARRAYS:
+        if text is not None or image is not None:
+            raise ValueError(f"{path}: --text and --image name a column of a table, such as a .csv")
+        items = _read_arrays(path, id_column, columns, categories, ordered, missing, standardize)
     else:
-        points = read_points(str(path), id_column=id_column, columns=columns)
-        names = [str(j) for j in range(points.X.shape[1])] if columns is None else list(columns)
-        used = f"{len(names)} columns of numbers"
-        items = Items(points.X, points.ids, names, points.X, _spread(points.X), None, used)
-        items = items._replace(recognised=points.recognised)
-    if embedding is not None:
-        items = _with_embedding(items, path, embedding)
-    plain = (text is None and image is None) or embedding is not None
-    return items._replace(X=_scaled(items.X)) if standardize and plain else items
+        table = read_table(
+            path,
+            delimiter=delimiter,
+            encoding=encoding,
+            sheet=sheet,
+            asked=[*filter(None, (text, image)), *_named(categories), *(ordered or ())],
+            id_column=id_column,
+            columns=columns,
+            texts=True,
+        )
+        preparing = {"categories": categories, "ordered": ordered, "missing": missing}
+        choice = id_column, columns, text, image
+        how = lambda texts: _text_points(texts, embed, vectors)  # noqa: E731
+        items = _from_table(table, path, choice, preparing, how, embedding, standardize)
+    if embedding is None:
+        return items
+    items = _with_embedding(items, path, embedding)
+    return items._replace(X=_scaled(items.X)) if standardize else items
+
+
+def _named(categories):
+    return [name for name in categories or () if name != "none"]
+
+
+def _text_points(texts, embed, vectors):
+    return text_points(texts) if embed is None else embedded(texts, embed, vectors)
+
+
+def _read_arrays(path, id_column, columns, categories, ordered, missing, standardize):
+    points = read_points(
+        str(path),
+        id_column=id_column,
+        columns=columns,
+        categories=categories,
+        ordered=ordered,
+        missing=missing,
+        standardize=standardize,
+    )
+    shown = points.X
+    if points.preparation is not None:  # what the file has, not what it became
+        shown = load_arrays(str(path), id_column, columns)[0]
+    names = [str(j) for j in range(shown.shape[1])] if columns is None else list(columns)
+    used = f"{len(names)} columns of numbers"
+    items = Items(points.X, points.ids, names, shown, _spread(shown), None, used)
+    return items._replace(recognised=points.recognised, note=points.note)
 
 
 def _with_embedding(items, path, embedding):
@@ -159,8 +215,8 @@ def _with_embedding(items, path, embedding):
 def _read_folder(path, columns, embedding, standardize):
     if any(column not in (None, NAME) for column in columns):
         raise ValueError(
-            f"{path} is a folder of images, known by their names; leave --id, --columns, --text "
-            "and --image out"
+            f"{path} is a folder of images, known by their names; leave --id, --columns, --text, "
+            "--image and the options of tables out"
         )
     names, others = images_in(path)
     X = image_points(names, path) if embedding is None else None
@@ -174,7 +230,7 @@ def _read_folder(path, columns, embedding, standardize):
 
 
 def _spread(X):
-    return np.asarray(X, dtype=float).std(axis=0).tolist()
+    return np.nanstd(np.asarray(X, dtype=float), axis=0).tolist()
 
 
 def _scaled(X):
@@ -183,78 +239,64 @@ def _scaled(X):
     return StandardScaler().fit_transform(X)
 
 
-def _read_table(path, delimiter, id_column, columns, text, image, embedding):
-    file = str(path)
-    rows = list(read_rows(read_bytes(path), file, delimiter))
-    if not rows:
-        raise ValueError(f"{file} is empty: expected a row per point")
-    width = len(rows[0][1])
-    recognise, id_column = id_column is None, None if id_column == NO_IDS else id_column
-    named = [column for column in (id_column, text, image) if column is not None]
-
-    def others():
-        but = {find_column(column, [], width, file) for column in named}
-        return [j for j in range(width) if j not in but]
-
-    names = header_of(rows[0][1], file, [*(columns or ()), *named], others)
-    rows = rows[1:] if names else rows
-    if not rows:
-        raise ValueError(f"{file} has a header but no rows: expected a row per point")
-    key, said, seen = (
-        None if column is None else find_column(column, names, width, file)
-        for column in (id_column, text, image)
-    )
+def _from_table(table, path, choice, preparing, text_points, embedding, standardize):
+    """Return the Items of a Table."""
+    id_column, columns, text, image = choice
+    file = table.file
+    said, seen = (None if name is None else table.find(name) for name in (text, image))
     first = [j for j in (said, seen) if j is not None]
-    found = None
-    if recognise and (columns or first or width > 1):
-        key = found = find_ids(names, rows, [*(columns or ()), *named])
-    if len({key, *first} - {None}) < len(named):
+    key, recognised = key_of(table, id_column, columns, [name for name in (text, image) if name])
+    if len({key, *first} - {None}) < len(first) + (id_column not in (None, "none")):
         raise ValueError(f"{file}: --id, --text and --image name one column; name several")
-    if columns is None:
-        shown = [j for j in range(width) if j != key]
-    else:
-        shown = find_features(columns, names, width, file)
+    chosen = columns if table.points is None else None
+    shown = find_features(chosen, table.names, table.width, file, but=key)
     shown = first + [j for j in shown if j not in (key, *first)]
-    numeric = [j for j in shown if j not in first and _mostly_numbers(rows, j)]
-    used = numeric if not first or columns is not None else []
-    if not first and not used and embedding is None:
-        raise ValueError(
-            f"{file}: none of its columns is numbers; name the column of texts to cluster by, "
-            "--text C"
-        )
-    numbers = read_numbers(rows, used, names, file) if used else None  # (n, d)
-    spread = dict(zip(used, _spread(numbers), strict=True)) if used else {}
-    title = [names[j] if names else f"column {j}" for j in range(width)]
-    points = None
-    if embedding is None:
-        points = _joined(
-            None if said is None else text_points([row[said] for _, row in rows]),
-            None if seen is None else image_points([row[seen] for _, row in rows], path),
-            numbers,
-        )
+    others = [j for j in shown if j not in first]
+    points, made = table.points, None
+    if points is None and embedding is None and (not first or columns is not None) and others:
+        options = preparing | {"standardize": standardize or bool(first)}
+        if not first:
+            options["remedy"] = "or the column of texts to cluster by, --text C"
+        made = learn(table, others, least=0 if first else 1, **options)
+    title = [table.names[j] if table.names else f"column {j}" for j in range(table.width)]
+    used = [] if made is None else [table.find(column.name) for column in made.columns]
+    numbers = [j for j in others if table.columns[j].numbers is not None]
+    if made is not None:
+        plain = {column.name for column in made.columns if isinstance(column, Numbers)}
+        numbers = [j for j in used if (table.names[j] if table.names else str(j)) in plain]
+    elif first and embedding is None:
+        numbers = []
+    spread = {j: _spread(table.columns[j].numbers) for j in numbers}
+    if points is None and embedding is None:
+        parts = [
+            None if said is None else text_points(table.texts(said)),
+            None if seen is None else image_points(table.texts(seen), path),
+            None if made is None or not made.columns else made.apply(table),
+        ]
+        points = np.hstack([part for part in parts if part is not None])
+    elif points is not None and standardize:
+        points = _scaled(points)
+    texts = [table.texts(j) for j in shown]
     return Items(
         points,
-        None if key is None else list(read_ids(rows, key, file)),
+        None if key is None else read_ids(table, key),
         [title[j] for j in shown],
-        [[row[j] for j in shown] for _, row in rows],
+        [list(row) for row in zip(*texts, strict=True)],
         [spread.get(j) for j in shown],
         None if said is None else 0,
-        ", ".join(title[j] for j in first + used),
+        table.note if table.points is not None else ", ".join(title[j] for j in first + used),
         None if seen is None else first.index(seen),
-        None if found is None else names[found],
+        recognised,
+        [] if made is None else made.categories,
+        "; ".join(filter(None, (table.note, "" if made is None else made.note()))),
     )
 
 
-def _joined(texts, images, numbers):
-    """Return the points of texts, images and numbers side by side."""
-    parts = [part for part in (texts, images) if part is not None]
-    if not parts:
-        return numbers
-    return np.hstack(parts if numbers is None else [*parts, _scaled(numbers)])
-
-
-def _mostly_numbers(rows, j):
-    return 2 * sum(is_number(row[j]) for _, row in rows) > len(rows)
+def cell_number(cell):
+    """Return a cell of a column of numbers as a float, NaN if it is empty."""
+    if isinstance(cell, str):
+        return np.nan if is_empty(cell) else float(cell)
+    return float(cell)
 
 
 def whole(value: Any, name: str, high: int) -> int:
@@ -305,7 +347,7 @@ def fields_of(items, a, b):
     for j, (name, x, y, spread) in enumerate(rows):
         x, y = _shown_number(x), _shown_number(y)
         apart = float(x != y)
-        if spread is not None:
+        if spread is not None and not (is_empty(x) or is_empty(y)):
             gap = abs(float(x) - float(y))
             apart = max(gap / spread if spread else 0.0, 0.01 * (x != y))
         found.append(Field(name, x, y, apart, j == items.text, spread is not None))

@@ -6,7 +6,6 @@ from linkwise.labelling.cluster_model import ClusterModel
 from linkwise.labelling.labelling_session import Asked, LabellingSession
 from linkwise.labelling.oracle_command import Cache, OracleCommand, summary
 from linkwise.labelling.project import open_project
-from linkwise.tables.id_columns import recognised_note
 
 BATCH = 10  # questions at once; later ones of a batch do not know the answers to the first
 BUDGET = 100  # questions; enough for most sets, and a surprise on no bill
@@ -30,8 +29,8 @@ def label_by_oracle(data, path, settings, *, command, budget=None, batch=None, m
     cost = 0.0
     journal.who = f"oracle {command}"
     with journal, OracleCommand(command, items, Cache(f"{path}.oracle.jsonl")) as oracle:
-        if items.recognised is not None:
-            print(recognised_note(data, items.recognised), file=sys.stderr)
+        for note in items.notes(data):
+            print(note, file=sys.stderr)
         project = LabellingSession(items, journal, n_clusters=settings["k"])
         model = ClusterModel(items.X, seed=settings["seed"] or 0)
         while asked < budget and (max_cost is None or cost < max_cost):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.labelling.edits import comparable
-from linkwise.labelling.items import WORDS, Items
+from linkwise.labelling.items import WORDS, Items, cell_number
 from linkwise.labelling.texts import clean
 from linkwise.query.examples import Examples, examples
 
@@ -98,8 +98,9 @@ def columns(items: Items, labels: np.ndarray, n: int = KEYWORDS) -> dict[int, li
     names = np.unique(labels[labels >= 0]).tolist()
     if not used:
         return {name: [] for name in names}
-    values = np.array([[float(row[j]) for j in used] for row in items.cells])
-    mean, spread = values.mean(axis=0), values.std(axis=0)
+    values = np.array([[cell_number(row[j]) for j in used] for row in items.cells])
+    mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+    values = np.where(np.isnan(values), mean, values)  # an empty cell sets nothing apart
     found = {}
     for name in names:
         z = (values[labels == name].mean(axis=0) - mean) / np.where(spread > 0, spread, 1)

@@ -16,6 +16,7 @@ from linkwise.journal import (
     write_log,
 )
 from linkwise.journal.settings import (
+    Rules,
     is_count,
     is_text,
     kept_settings,
@@ -25,25 +26,41 @@ from linkwise.journal.settings import (
 from linkwise.labelling.cluster_model import Task, estimator, project_labels
 from linkwise.labelling.edits import edits_of
 from linkwise.labelling.items import NAME, read_items
+from linkwise.labelling.text_embeddings import from_project, named
 from linkwise.tables import write_labels
 from linkwise.tables.id_columns import NO_IDS
+from linkwise.tables.preparation import MISSING
 
-RULES = {
+
+def are_texts(value):
+    """Tell whether a setting is a list of texts."""
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+READING: Rules = {  # settings that say how the data are read
     "id_column": is_text,
-    "columns": lambda value: isinstance(value, list) and all(map(is_text, value)),
+    "columns": are_texts,
     "text": is_text,
     "image": is_text,
     "embedding": is_text,
-    "k": lambda value: is_count(value, 1),
-    "seed": is_count,
     "standardize": lambda value: isinstance(value, bool),
+    "categories": are_texts,
+    "ordered": lambda value: isinstance(value, dict) and all(map(are_texts, value.values())),
+    "missing": lambda value: value in MISSING,
+    "delimiter": is_text,
+    "encoding": is_text,
+    "sheet": is_text,
+    "embed": is_text,
 }
+RULES: Rules = READING | {"k": lambda value: is_count(value, 1), "seed": is_count}
 KEPT = tuple(RULES)  # settings of a project
 
 
 def settings_of(path, given):
     """Return the settings to use: those given, else those of the project, else None."""
     kept, project = project_settings(path, RULES)
+    if project is not None:
+        kept = _as_kept(kept)
     if project and project.events:
         column = kept["id_column"] = id_column_of(project)
         if given["id_column"] not in (None, column):
@@ -52,6 +69,22 @@ def settings_of(path, given):
                 f"{path} names rows by {named}; leave --id out, or begin another project"
             )
     return settled(given, kept)
+
+
+def _as_kept(settings):
+    """Return the settings of a project as its data are read by them.
+
+    A project that does not name its columns of categories was made by an earlier version, which
+    clustered by numbers alone. A function that makes points of texts is not run by its name in a
+    project.
+    """
+    categories = [] if settings["categories"] is None else settings["categories"]
+    return settings | {"categories": categories, "embed": from_project(settings["embed"])}
+
+
+def vectors_file(path):
+    """Return the file beside a project in which the vectors of its texts are kept."""
+    return f"{path}.vectors.npz"
 
 
 def id_column_of(project):
@@ -75,12 +108,11 @@ def check_count(data, n, *, least, k):
         raise ValueError(f"{rows}, too few for {k} clusters; ask for at most {n} by -k")
 
 
-def _items(data, settings):
+def _items(data, settings, path):
     """Return the Items of a data file, read by the settings of a project."""
-    reading = {
-        name: settings[name] for name in ("id_column", "columns", "text", "image", "embedding")
-    }
-    return read_items(data, standardize=bool(settings["standardize"]), **reading)
+    reading = {name: settings.get(name) for name in READING}
+    reading["standardize"] = bool(reading["standardize"])
+    return read_items(data, vectors=vectors_file(path), **reading)
 
 
 def open_project(data, path, settings, *, least=2, who=None):
@@ -89,15 +121,20 @@ def open_project(data, path, settings, *, least=2, who=None):
     Fewer than ``least`` rows are refused. ``who`` is the author of what is written, by default the
     user of this computer.
     """
-    items = _items(data, settings)
+    items = _items(data, settings, path)
     check_count(data, len(items.X), least=least, k=settings["k"])
     described = describe(data, len(items.X), ids=items.ids is not None)
     journal = Journal(path, data=described, ids=items.ids, who=who)
     column = settings["id_column"] if items.recognised is None else items.recognised
     if os.path.isdir(data):
         column = NAME
+    found = {
+        "id_column": column,
+        "categories": items.categories,
+        "embed": named(settings.get("embed")),
+    }
     try:
-        journal.configure(**settings | {"id_column": column})
+        journal.configure(**settings | found)
     except BaseException:
         journal.close()
         raise
@@ -133,8 +170,8 @@ def task_of(state, ids, n, n_clusters):
 
 def items_of(data, project, path):
     """Return the Items of a data file, read as a Project says."""
-    settings = kept_settings(project, path, RULES) | {"id_column": id_column_of(project)}
-    return _items(data, settings)
+    settings = _as_kept(kept_settings(project, path, RULES))
+    return _items(data, settings | {"id_column": id_column_of(project)}, path)
 
 
 def cluster(data, project, path):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwise._typing import Array, Floats, Points, RandomState
-from linkwise.constraints import Constraints
+from linkwise.constraints import as_constraints
 from linkwise.estimators import ManifoldLayout
 from linkwise.exceptions import MissingExtra
 
@@ -46,6 +46,7 @@ def draw_map(
     wrong: ArrayLike | None = None,
     names: Sequence[str] | None = None,
     title: str | None = None,
+    links: Any = None,
 ) -> None:
     """Draw points on a map, coloured and numbered by cluster.
 
@@ -57,6 +58,7 @@ def draw_map(
     wrong : bool array (n,) or None, points to mark by a cross
     names : list of str or None, names of the clusters, written instead of their numbers
     title : str or None
+    links : Constraints or None, by row number, drawn by `draw_links`; black where labels break them
     """
     positions, labels = np.asarray(positions), np.asarray(labels)
     right = np.ones(len(labels), dtype=bool) if wrong is None else ~np.asarray(wrong)
@@ -66,6 +68,8 @@ def draw_map(
             *positions[~right].T, c=colours(labels[~right]), s=26, marker="X",
             edgecolors=INK, linewidths=0.6,
         )  # fmt: skip
+    if links is not None:
+        draw_links(axes, positions, links, labels=labels)
     for c in np.unique(labels):
         members = positions[labels == c]
         middle = members[np.argmin(((members - np.median(members, axis=0)) ** 2).sum(axis=1))]
@@ -81,20 +85,32 @@ def draw_map(
         axes.set_title(title, fontsize=11, color=INK)
 
 
-def draw_links(axes: Any, positions: ArrayLike, links: Constraints) -> None:
+def draw_links(
+    axes: Any,
+    positions: ArrayLike,
+    links: Any,
+    *,
+    sample_id: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+) -> None:
     """Draw constraints on a map: must-links as full green lines, cannot-links as dotted red ones.
 
     Parameters
     ----------
     axes : matplotlib Axes
     positions : array (n, 2)
-    links : Constraints, by row number; ``links.resolve(sample_id)`` makes them from ids
+    links : Constraints, or what `as_constraints` accepts
+    sample_id : array (n,) or None, one id per point; the constraints then name these ids
+    labels : int array (n,) or None, clusters; constraints that these break are drawn in black
     """
     positions = np.asarray(positions)
-    a, b, sign, _ = links.arrays()
-    for here, line, colour in ((sign > 0, "-", MUST), (sign < 0, ":", CANNOT)):
-        ends = positions[np.stack([a[here], b[here]])]  # (2, m, 2)
-        axes.plot(ends[..., 0], ends[..., 1], line, color=colour, linewidth=1.8)
+    pairs = as_constraints(links).resolve(sample_id, n=len(positions))
+    a, b, sign, _ = pairs.arrays()
+    broken = np.zeros(len(a), dtype=bool) if labels is None else pairs.violated(labels)
+    for kind, line, colour in ((1, "-", MUST), (-1, ":", CANNOT)):
+        for here, shade in (((sign == kind) & ~broken, colour), ((sign == kind) & broken, INK)):
+            ends = positions[np.stack([a[here], b[here]])]  # (2, m, 2)
+            axes.plot(ends[..., 0], ends[..., 1], line, color=shade, linewidth=1.8)
 
 
 def draw_clusters(
@@ -105,6 +121,7 @@ def draw_clusters(
     wrong: ArrayLike | None = None,
     names: Sequence[str] | None = None,
     title: str | None = None,
+    links: Any = None,
     random_state: RandomState = 0,
 ) -> Floats:
     """Lay points out by `ManifoldLayout`, draw them on a map by `draw_map`, return their positions.
@@ -115,7 +132,7 @@ def draw_clusters(
     ----------
     axes : matplotlib Axes
     X : array, sparse matrix or data frame (n, d), with columns of comparable scales
-    labels, wrong, names, title : as in `draw_map`
+    labels, wrong, names, title, links : as in `draw_map`
     random_state : int, RandomState or None, of the layout
 
     Returns
@@ -123,5 +140,5 @@ def draw_clusters(
     array (n, 2)
     """
     positions = ManifoldLayout(2, random_state=random_state).fit_transform(X)
-    draw_map(axes, positions, labels, wrong=wrong, names=names, title=title)
+    draw_map(axes, positions, labels, wrong=wrong, names=names, title=title, links=links)
     return positions

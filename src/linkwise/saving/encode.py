@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.arrays import caller_of, to_host
 from linkwise.blocks.rows import is_external
-from linkwise.constraints.ids import as_array
+from linkwise.constraints.ids import as_array, as_ids
 from linkwise.saving.classes import (
     ATTRIBUTES,
     ESTIMATORS,
@@ -151,7 +151,7 @@ def encode_object(value, where, parts):
             held[name] = {"array": parts.add(part)}
             continue
         if name == "_sample_id" and part is not None:
-            part = as_array(part, "sample_id")
+            part = as_ids(as_array(part, "sample_id"), lambda i: f"sample_id[{i}]")
         held[name] = encode(part, f"{where}.{name}", parts)
     return held
 

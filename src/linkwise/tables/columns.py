@@ -1,8 +1,11 @@
 """Columns of a table: the header, and columns by name or by number from 0."""
 
-from linkwise.constraints.io import other_separator
+from difflib import get_close_matches
+
 from linkwise.exceptions import warn
-from linkwise.tables.csv_rows import is_number
+from linkwise.tables.csv_rows import is_number, separator_hint
+
+LISTED = 20  # names of columns in a message
 
 
 def find_column(wanted, names, width, file):
@@ -23,10 +26,25 @@ def find_column(wanted, names, width, file):
         return names.index(wanted)
     if wanted.isdecimal() and int(wanted) < width:
         return int(wanted)
-    known = f"the columns are {', '.join(map(repr, names))}, or by" if names else "give a"
+    known = "give a"
+    if names:
+        more = ", ..." if len(names) > LISTED else ""
+        known = f"the columns are {', '.join(map(repr, names[:LISTED]))}{more}, or by"
     raise ValueError(
-        f"{file}: no column {wanted!r}; {known} number 0..{width - 1}{other_separator(names)}"
+        f"{file}: no column {wanted!r}; {near_miss(wanted, names)}{known} number 0..{width - 1}"
+        f"{separator_hint(names)}"
     )
+
+
+def near_miss(wanted, names):
+    """Return the question whether a similar name was meant, or "".
+
+    >>> near_miss("incom", ["age", "Income"]), near_miss("z", ["age"])
+    ("did you mean 'Income'? ", '')
+    """
+    plain = {name.casefold(): name for name in names}
+    close = get_close_matches(wanted.strip().casefold(), plain, n=1, cutoff=0.7)
+    return f"did you mean {plain[close[0]]!r}? " if close else ""
 
 
 def find_features(columns, names, width, file, *, but=None):

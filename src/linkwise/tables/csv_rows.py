@@ -1,15 +1,17 @@
-"""The rows of a .csv or .tsv file: cells as text, and the same cells as numbers."""
+"""The rows of a table in text: cells, and the same cells as numbers."""
 
+import codecs
 import csv
 import io
-import sys
 
 import numpy as np
 
-from linkwise.constraints.io import other_separator, plain_file
+from linkwise.constraints.io import other_separator
 
 DELIMITER = {".csv": ",", ".tsv": "\t"}
 LARGEST = 1e150  # squared distances of larger numbers overflow float64; of 1e15, float32
+EMPTY = {"", "na", "n/a", "nan", "null"}  # how spreadsheets, R, pandas and databases write it
+UTF8 = "utf-8-sig"
 
 
 def file_name(path):
@@ -17,32 +19,58 @@ def file_name(path):
     return "standard input" if path == "-" else str(path)
 
 
-def read_bytes(path):
-    """Return the bytes of a file, or of standard input if the path is "-"."""
-    if path != "-":
-        return plain_file(path).read_bytes()
-    if sys.stdin is None:
-        raise ValueError("standard input is closed; name a file, or send it one")
-    return sys.stdin.buffer.read()
+def check_encoding(name):
+    """Return the name of a character encoding that Python knows; the default is UTF-8."""
+    if name is None:
+        return UTF8
+    try:
+        if codecs.lookup(name)._is_text_encoding:
+            return UTF8 if codecs.lookup(name).name == "utf-8" else name
+    except LookupError:
+        pass
+    raise ValueError(
+        f"the encoding {name!r} is not known; name one such as utf-8, cp1252, latin-1 or utf-16"
+    )
 
 
-def read_rows(raw, file, delimiter):
+def check_text(raw, file, encoding):
+    """Refuse bytes that are not text in an encoding, with the line of the first one."""
+    try:
+        raw.decode(encoding)
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        line = raw[:start].decode(encoding, errors="replace").count("\n") + 1
+        told = "UTF-8" if encoding == UTF8 else encoding
+        wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        other = "utf-16" if wide else "cp1252" if encoding == UTF8 else "utf-8"
+        raise ValueError(
+            f"{file}, line {line}: not {told} text; save the file as UTF-8, or name its encoding, "
+            f"such as --encoding {other}"
+        ) from error
+
+
+def separator_hint(cells):
+    """Return a hint if the only cell of a row looks like several, else ""."""
+    if not other_separator(cells):
+        return ""
+    mark = next(mark for mark in ";\t|," if mark in cells[0])
+    return f" (fields seem to be separated by {mark!r}; --delimiter names another than ',')"
+
+
+def read_rows(raw, file, delimiter, encoding=UTF8):
     """Yield (line, cells) for every row of a table.
 
-    Text that is not UTF-8, rows of unequal length and blank lines between rows are refused.
+    Text in another encoding, rows of unequal length and blank lines between rows are refused.
 
     Parameters
     ----------
     raw : bytes, the content of the file
     file : str, what to call the file in a message
     delimiter : str, the character between two cells
+    encoding : str, that of the text
     """
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{file}, line {line}: not UTF-8 text; save the file as UTF-8") from error
-    text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="")
+    check_text(raw, file, encoding)
+    text = io.TextIOWrapper(io.BytesIO(raw), encoding=encoding, newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     blank = 0
     first: list = []
@@ -55,7 +83,7 @@ def read_rows(raw, file, delimiter):
                 raise ValueError(f"{file}, line {blank}: blank, with rows after it; remove it")
             first = first or row
             if len(row) != len(first):
-                hint = other_separator(first) or " (the file may be cut short)"
+                hint = separator_hint(first) or " (the file may be cut short)"
                 raise ValueError(
                     f"{file}, line {reader.line_num}: expected {len(first)} fields as in the first "
                     f"line, got {len(row)}; complete or remove the line{hint}"
@@ -81,33 +109,22 @@ def is_number(cell):
     return True
 
 
-def read_numbers(rows, places, names, file):
-    """Return some columns of (line, cells) rows as numbers, (n_rows, n_places).
+def is_empty(cell):
+    """Tell whether a cell of a column of numbers has no value.
 
-    Parameters
-    ----------
-    places : list of int, the columns
-    names : list of str, the header, or [] if there is none
-    file : str, what to call the file in a message
+    >>> [is_empty(cell) for cell in ("", " NA ", "null", "0", "none")]
+    [True, True, True, False, False]
     """
+    return cell.strip().casefold() in EMPTY
+
+
+def as_numbers(cells):
+    """Return cells as floats, NaN where a cell is empty; None if one is something else."""
     try:
-        X = np.array([[number(row[j]) for j in places] for _, row in rows])
-        bad = ~(abs(X) <= LARGEST)  # NaN too
+        return np.array([number(cell) for cell in cells])
     except ValueError:
-        bad = np.array([[not is_number(row[j]) for j in places] for _, row in rows])
-    if not bad.any():
-        return X
-    i, place = np.argwhere(bad)[0]
-    (line, row), j = rows[i], places[place]
-    if not row[j].strip():
-        fault = "the cell is empty"
-    elif not is_number(row[j]):
-        fault = f"{row[j]!r} is not a number{other_separator(row)}"
-    elif not np.isfinite(number(row[j])):
-        fault = f"{row[j]!r} is not a finite number"
-    else:
-        fault = f"{row[j]!r} is not within ±{LARGEST:g}"
-    raise ValueError(
-        f"{file}, line {line}, column {repr(names[j]) if names else j}: {fault}; correct it, "
-        "remove the row, or leave the column out by --columns or --id-column"
-    )
+        pass
+    try:
+        return np.array([np.nan if is_empty(cell) else number(cell) for cell in cells])
+    except ValueError:
+        return None

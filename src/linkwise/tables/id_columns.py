@@ -17,7 +17,7 @@ NO_IDS = "none"  # in place of a column of ids: rows are known by their numbers
 # "heat_index" and "paid" are features: index and key count alone, id after a separator or a
 # change of case. "Unnamed: 0" is what pandas calls an index that it has read back.
 ID_NAME = re.compile(
-    r"(?i:id|index|key|uuid|guid|identifier|rownames|unnamed: 0)"
+    r"(?i:id|index|key|uuid|guid|identifier|rownames|obs_names|unnamed: 0)"
     r"|.*[_\-. ](?i:id|uuid|guid)|.*[a-z](?:Id|ID)"
 )
 
@@ -38,27 +38,26 @@ def are_ids(cells):
     return not any(is_number(cell) and not number(cell).is_integer() for cell in cells)
 
 
-def find_ids(names, rows, but=()):
+def find_ids(table, but=()):
     """Return the place of the column that is plainly one of ids, or None.
 
     A column called id goes before the others.
 
     Parameters
     ----------
-    names : list of str, the header, or [] if there is none
-    rows : (line, cells) rows, looked at only if a name says "id"
+    table : Table; the cells of a column are looked at only if its name says "id"
     but : names or numbers of columns that are something else
     """
+    names = table.names
     places = [
         j
         for j, name in enumerate(names)
         if is_id_name(name, j) and names.count(name) == 1 and not {name, str(j)} & set(but)
     ]
-    if not places:
-        return None
     places.sort(key=lambda j: names[j].casefold() != "id")
-    columns = zip(*([row[j] for j in places] for _, row in rows), strict=True)
-    return next((j for j, column in zip(places, columns, strict=False) if are_ids(column)), None)
+    return next(
+        (j for j in places if table.columns[j].other is None and are_ids(table.texts(j))), None
+    )
 
 
 def titled(column):
@@ -72,23 +71,23 @@ def recognised_note(file, column):
     return f"{file}: the {which} is used as ids and not clustered by; --id {NO_IDS} turns this off"
 
 
-def read_ids(rows, key, file, seen=None):
-    """Return {id: line} of the column `key` of (line, cells) rows, in their order.
-
-    Parameters
-    ----------
-    seen : dict, the result for the rows before these; the ids are added to it
-    """
-    line_of: dict[str, int] = {} if seen is None else seen
-    for line, row in rows:
-        if not row[key]:
-            raise ValueError(f"{file}, line {line}: the id is empty; complete the row")
-        if line_of.setdefault(row[key], line) != line:
+def read_ids(table, key):
+    """Return the ids in the column `key` of a Table, one distinct text per row."""
+    if table.columns[key].other is not None:
+        raise ValueError(
+            f"{table.file}: the column {table.title(key)} has {table.columns[key].other} values; "
+            "ids are texts or whole numbers"
+        )
+    row_of: dict[str, int] = {}
+    for i, name in enumerate(table.texts(key)):
+        if not name:
+            raise ValueError(f"{table.where(i)}: the id is empty; complete the row")
+        if (first := row_of.setdefault(name, i)) != i:
             raise ValueError(
-                f"{file}, line {line}: the id {row[key]!r} stands on line {line_of[row[key]]} as "
+                f"{table.where(i)}: the id {name!r} stands on {table.unit} {table.rows[first]} as "
                 "well; ids must be unique"
             )
-    return line_of
+    return list(row_of)
 
 
 def array_ids(values, n, what):

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.tables.csv_rows import DELIMITER, file_name, read_bytes, read_rows
+from linkwise.tables.csv_rows import DELIMITER, file_name, read_rows
+from linkwise.tables.formats import read_bytes
 
 
 class ScoredPairs(NamedTuple):

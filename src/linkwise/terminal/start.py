@@ -6,7 +6,6 @@ import shlex
 from linkwise._wording import counted
 from linkwise.journal import default_project
 from linkwise.labelling.project import open_project
-from linkwise.tables.id_columns import recognised_note
 from linkwise.terminal.dialogue import Dialogue, label
 from linkwise.terminal.keys import open_keys
 from linkwise.terminal.screen import Screen
@@ -17,8 +16,8 @@ def label_in_terminal(data, path, settings, *, who=None, stdin=None, stdout=None
     screen = Screen(stdout)
     items, journal = open_project(data, path, settings, who=who)
     with journal:
-        if items.recognised is not None:
-            screen.say(recognised_note(data, items.recognised))
+        for note in items.notes(data):
+            screen.say(note)
         screen.say(
             f"{data}: {counted(len(items.X), 'row')}, clustered by {items.used}; one moment ..."
         )
