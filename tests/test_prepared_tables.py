@@ -527,7 +527,6 @@ def test_time_stamps_are_the_same_ids_in_all_libraries(ids):
 def test_uuids_and_time_stamps_name_rows_everywhere(here):
     pandas = pytest.importorskip("pandas")
     from linkwise.evaluate import kept
-    from linkwise.query import Session
 
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0], [9, 9]], 10, axis=0) + rng.random((20, 2))
@@ -550,9 +549,6 @@ def test_uuids_and_time_stamps_name_rows_everywhere(here):
         assert Constraints.from_table(frame).ids.tolist() == links.ids.tolist()
         frame["id_a"], frame["id_b"] = [ids[0]] * 2, [ids[1], ids[10]]
         assert Constraints.from_table(frame).ids.tolist() == links.ids.tolist()
-        session = Session(X, n_clusters=2, sample_id=ids, random_state=0)
-        session.tell(ids[0], ids[1], "same")
-        assert session.constraints.n_must == 1
 
 
 def test_uuids_and_time_stamps_name_rows_in_files(call):

@@ -48,7 +48,7 @@ def one_hot_agreement(X, W):
         return None
     A, B = A[:, flags], B[:, flags]
     agree = float((A == B).all(axis=1).mean())  # Eq. (1)
-    chance = float((A == np.roll(B, m // 2, axis=0)).all(axis=1).mean())
+    chance = float((np.roll(B, m // 2, axis=0) == A).all(axis=1).mean())
     return Agreement(agree, chance, int(flags.sum()))
 
 

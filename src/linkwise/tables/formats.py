@@ -279,7 +279,7 @@ def _read_parquet(path, file, columns, named):
         index = [name for name in stored if name.startswith("__index_level_")]  # of pandas
         order = index + [name for name in stored if name not in index]
         names = ["" if name in index else name for name in order]
-        keep = range(len(order))
+        keep = list(range(len(order)))
         if columns is not None:
             asked = {find_column(column, names, len(names), file) for column in (*columns, *named)}
             keep = [j for j in keep if j in asked or is_id_name(names[j], j)]

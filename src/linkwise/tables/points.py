@@ -104,14 +104,14 @@ def read_points(
     if table.points is not None:
         return Points(table.points, ids, recognised, None, table.note)
     places = find_features(columns, table.names, table.width, table.file, but=key)
-    name = None if key is None else table.names[key] if table.names else str(key)
+    titles = table.names or list(map(str, range(table.width)))
     made = learn(
         table,
         places,
         categories=categories,
         ordered=ordered,
         asked=columns is not None,
-        id_column=name,
+        id_column=None if key is None else titles[key],
         **options,
     )
     note = "; ".join(filter(None, (table.note, made.note())))
