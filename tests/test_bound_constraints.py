@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,6 +16,7 @@ from linkwise import (
     Constraints,
     COPKMeans,
     LinkClustering,
+    LinkScore,
     PCKMeans,
     WithConstraints,
     sample_pairs,
@@ -62,6 +64,29 @@ def test_a_search_by_held_out_constraints_finds_the_number_of_clusters(blobs):
     search = GridSearchCV(bound, grid, cv=AllRows()).fit(X)
     assert search.best_params_ == {"estimator__n_clusters": k}
     assert search.best_score_ == 1
+
+
+def test_estimators_without_constraints_are_searched_by_them(blobs):
+    X, y = blobs
+    k, links = int(y.max()) + 1, sample_pairs(y, 150, random_state=1)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), KMeans(n_init=5, random_state=0)),
+        {"kmeans__n_clusters": [k - 1, k, k + 2]},
+        scoring=LinkScore(links),
+        cv=AllRows(),
+    )
+    assert search.fit(X).best_params_ == {"kmeans__n_clusters": k}
+    assert search.best_score_ == 1
+    one = DBSCAN(eps=1e9).fit(X)  # labels, no predict
+    assert LinkScore(links)(one, X) == 0.5
+
+
+def test_a_bound_estimator_is_scored_by_what_it_holds_out(iris, links):
+    X, _ = iris
+    bound = WithConstraints(PCKMeans(3, random_state=0), links, random_state=0).fit(X)
+    assert LinkScore(links)(bound, X) == bound.score(X) < LinkScore(links)(bound.estimator_, X)
+    with pytest.raises(ValueError, match=r"needs must-links and cannot-links, got 1 and 0"):
+        LinkScore([(0, 1, "must")])(bound.estimator_, X)
 
 
 def test_constraints_that_say_nothing_score_as_chance(rng):

@@ -17,7 +17,8 @@ from linkwise.blocks import executor, limits
 from linkwise.embedding import layout, place
 from linkwise.embedding.manifold import edges_of, moved
 from linkwise.graph import NeighbourAffinity
-from linkwise.plot import draw_clusters, draw_links
+from linkwise.plot import INK, draw_clusters, draw_links, draw_map
+from linkwise.plot.maps import CANNOT, MUST
 
 
 @pytest.fixture(scope="module")
@@ -299,3 +300,24 @@ def test_links_on_a_map_join_their_ends():
     draw_links(axes, positions, Constraints())
     assert len(axes.lines) == 3
     plt.close(figure)
+
+
+def test_links_by_id_that_labels_break_are_black():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    positions = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
+    links = Constraints([("a", "b")], [("a", "c"), ("b", "d")])
+    figure, axes = pyplot.subplots()
+    ids = ["a", "b", "c", "d"]
+    draw_links(axes, positions, links, sample_id=ids, labels=[0, 0, 1, 0])
+    drawn = {
+        tuple(map(tuple, line.get_xydata())): (line.get_linestyle(), line.get_color())
+        for line in axes.lines
+    }
+    assert drawn == {
+        ((0, 0), (1, 0)): ("-", MUST),
+        ((0, 0), (0, 1)): (":", CANNOT),
+        ((1, 0), (1, 1)): (":", INK),
+    }
+    draw_map(axes, positions, [0, 0, 1, 0], links=Constraints([(0, 3)]))
+    assert len(axes.lines) == 4
+    pyplot.close(figure)

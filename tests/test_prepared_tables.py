@@ -404,8 +404,10 @@ def test_a_project_opens_again_with_the_same_preparation(call):
     items = items_of("data.csv", project, "data.linkwise")
     expected = read_points("data.csv", missing="mean", categories=["plan"]).X
     assert_array_equal(items.X, expected)
-    code, _, err = call("fit data.csv --links data.linkwise -k 3 --method pck-means")
-    assert (code, "'plan' one-hot in 3 columns" in err) == (0, True)
+    for options in ("", "--id id"):
+        line = f"fit data.csv --links data.linkwise -k 3 --method pck-means {options}"
+        code, _, err = call(line)
+        assert (code, "'plan' one-hot in 3 columns" in err) == (0, True)
     assert call("label data.csv --terminal", b"s\nq\n")[0] == 0
     assert read_project("data.linkwise").settings["categories"] == ["plan"]
 

@@ -273,7 +273,7 @@ def test_wrong_command_lines_are_refused(call):
     code, _, err = call("label data.txt --terminal")
     assert (code, "cannot tell the format" in err) == (3, True)
     np.savez("data.npz", X=np.eye(3))
-    assert "column of a .csv" in call("label data.npz --text x --terminal")[2]
+    assert "column of a table, such as a .csv" in call("label data.npz --text x --terminal")[2]
 
 
 def check_names(call, column):

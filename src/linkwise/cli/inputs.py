@@ -132,9 +132,9 @@ def read_project_of(path):
 
 def read_as_project(args, project):
     """Tell whether data are read as a project says: the command line names no columns itself."""
-    named = args.columns or args.id_column is not None or getattr(args, "standardize", False)
-    named = named or any(getattr(args, name) for name in PREPARING)
-    return project is not None and args.data != "-" and not named
+    named = ("columns", "standardize", "categories", "ordered", "missing")
+    chosen = any(getattr(args, name, None) for name in named)
+    return project is not None and args.data != "-" and not chosen
 
 
 def read_data(args, project=None):
@@ -149,7 +149,9 @@ def read_data(args, project=None):
     if streams(args):
         return map_points(args.data)
     if read_as_project(args, project):
-        items = items_of(args.data, project, args.links)
+        where = ("id_column", "delimiter", "encoding", "sheet")
+        given = {name: getattr(args, name) for name in where if getattr(args, name) is not None}
+        items = items_of(args.data, project, args.links, given)
         return Points(items.X, items.ids, note=items.note)
     column = args.id_column
     if column is None and project is not None:

@@ -168,10 +168,10 @@ def task_of(state, ids, n, n_clusters):
     return Task(links, unsure, edits, n_clusters, marks)
 
 
-def items_of(data, project, path):
-    """Return the Items of a data file, read as a Project says."""
+def items_of(data, project, path, given=None):
+    """Return the Items of a data file, read as a Project says; settings that are given go first."""
     settings = _as_kept(kept_settings(project, path, RULES))
-    return _items(data, settings | {"id_column": id_column_of(project)}, path)
+    return _items(data, settings | {"id_column": id_column_of(project)} | (given or {}), path)
 
 
 def cluster(data, project, path):
