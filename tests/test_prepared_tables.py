@@ -112,10 +112,11 @@ def test_the_recipe_of_the_manual_gives_the_same_points(here):
     pandas = pytest.importorskip("pandas")
     manual = Path(__file__).parents[1] / "docs" / "tables.md"
     code = re.search(r"```python\n(.*?)```", manual.read_text(encoding="utf-8"), re.DOTALL)[1]
-    frame = pandas.read_csv("data.csv")
-    scope = {"frame": frame, "numbers": ["age", "income"], "categories": ["plan", "city"]}
+    scope = {}
     exec(code, scope)
-    assert_allclose(scope["X"], read_points("data.csv").X)
+    assert scope["X"].shape == (4, 7)
+    X = scope["prepare"].fit_transform(pandas.read_csv("data.csv"))
+    assert_allclose(X, read_points("data.csv").X)
 
 
 def test_what_was_done_is_one_line(call):
@@ -564,8 +565,32 @@ def test_uuids_and_time_stamps_name_rows_in_files(call):
         code, _, err = call(line)
         assert (code, "links kept: 1 of 1" in err) == (0, True)
         assert f'"{names[5]}",' in Path("out.csv").read_text()
+    Path("l.csv").write_text("id_a,id_b,kind\n2026-05-03,2026-05-03 02:00:00,must\n")
+    assert "links kept: 1 of 1" in call(line)[2]  # a date is its midnight
     Path("l.csv").write_text("id_a,id_b,kind\n2026-05-03T01:00:00,2026-05-03 00:00:00,must\n")
     assert "did you mean '2026-05-03 01:00:00'?" in call(line)[2]
+
+
+def test_uuids_and_time_stamps_name_rows_in_parts(call):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    Path("parts").mkdir()
+    ids = [uuid.UUID(int=i) for i in range(40)]
+    times = [datetime.datetime(2026, 5, 3, i // 2, 30 * (i % 2)) for i in range(40)]
+    for part in (0, 1):
+        rows = range(20 * part, 20 * part + 20)
+        columns = {
+            "id": pyarrow.array([ids[i].bytes for i in rows], pyarrow.binary(16)),
+            "when": pyarrow.array([times[i] for i in rows], pyarrow.timestamp("us")),
+            "x": [9.0 * (i % 2) + i / 99 for i in rows],
+        }
+        parquet.write_table(pyarrow.table(columns), f"parts/{part}.parquet")
+    for column, names in (("id", ids), ("when", times)):
+        Path("l.csv").write_text(f"id_a,id_b,kind\n{names[0]},{names[22]},must\n")
+        line = f"fit parts/*.parquet -k 2 --anchors 10 --id {column} --columns x --links l.csv"
+        code, _, err = call(f"{line} -o {column}-labels")
+        assert (code, "links kept: 1 of 1" in err) == (0, True), err
 
 
 def test_a_graph_of_categories_alone_is_warned_of():

@@ -8,6 +8,7 @@ one that has the same folder.
 
 import glob
 import os
+import uuid
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -53,7 +54,11 @@ class Piece(NamedTuple):
     def column(self, name: str) -> Array:
         """Return one column, such as that of the ids."""
         check_present(self.path)
-        return np.asarray(self.table((name,)).column(name).to_numpy())
+        values = np.asarray(self.table((name,)).column(name).to_numpy())
+        if len(values) and isinstance(values[0], bytes):  # UUIDs are stored as 16 bytes
+            texts = [str(uuid.UUID(bytes=value)) if len(value) == 16 else value for value in values]
+            values = np.array(texts, dtype=object)
+        return values
 
     def table(self, columns: tuple[str, ...]) -> Any:
         """Return the table of some columns of a .parquet file."""

@@ -194,7 +194,7 @@ def weighed_for(model, links, args):
 
 def check_ends(links, points, args):
     """Refuse links that name no row of the data."""
-    from linkwise.constraints.ids import similar_id
+    from linkwise.constraints.ids import same_time, similar_id
     from linkwise.tables.id_columns import titled
 
     n, named = len(points.X), links.ids.tolist()
@@ -207,7 +207,7 @@ def check_ends(links, points, args):
         )
     else:
         known = set(points.ids)
-        unknown = [a for a in named if str(a) not in known]
+        unknown = [a for a in named if not known & {str(a), same_time(str(a))}]
         remedy = "correct the link, or remove it"
         if unknown and (meant := similar_id(unknown[0], points.ids)) is not None:
             remedy = f"did you mean {meant!r}?"

@@ -22,6 +22,8 @@ import numpy as np
 
 from linkwise._typing import Array
 
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+MIDNIGHT = " 00:00:00"
 At: TypeAlias = Callable[[int], str]
 
 
@@ -147,7 +149,7 @@ def id_text(value: object) -> str | None:
     whole, point, fraction = text.replace("T", " ").partition(".")
     digits = len(fraction) - len(fraction.lstrip("0123456789"))
     fraction, zone = fraction[:digits].rstrip("0"), fraction[digits:]
-    return f"{whole}{point if fraction else ''}{fraction}{zone}".removesuffix(" 00:00:00")
+    return f"{whole}{point if fraction else ''}{fraction}{zone}".removesuffix(MIDNIGHT)
 
 
 def _refuse(value: object, where: str) -> NoReturn:
@@ -251,7 +253,8 @@ def compact(codes: Array, count: int) -> tuple[Array, Array]:
 def lookup(ids: Array, among: Array) -> Array:
     """Return for each id its position in `among`, or -1.
 
-    Integers on one side and strings on the other are compared as str(integer).
+    Integers on one side and strings on the other are compared as str(integer). A date that is not
+    there is looked for as its midnight, and the other way round: files have both.
     """
     if ids.size and among.size and ids.dtype != among.dtype:
         ids, among = _as_text(ids), _as_text(among)
@@ -259,11 +262,25 @@ def lookup(ids: Array, among: Array) -> Array:
         return np.full(ids.shape, -1, dtype=np.int64)
     if ids.dtype == object:
         position = {name: i for i, name in enumerate(among.tolist())}
-        found = np.fromiter((position.get(v, -1) for v in ids.ravel().tolist()), np.int64, ids.size)
+        flat = ids.ravel().tolist()
+        found = np.fromiter((position.get(v, -1) for v in flat), np.int64, ids.size)
+        for i in np.flatnonzero(found < 0):
+            found[i] = position.get(same_time(flat[i]), -1)
         return found.reshape(ids.shape)
     order = np.argsort(among, kind="stable")
     place = order[np.minimum(np.searchsorted(among[order], ids), len(among) - 1)]
     return np.where(among[place] == ids, place, -1)
+
+
+def same_time(name: str) -> str | None:
+    """Return the other way to write a date or its midnight, or None.
+
+    >>> same_time("2026-05-03"), same_time("2026-05-03 00:00:00"), same_time("a")
+    ('2026-05-03 00:00:00', '2026-05-03', None)
+    """
+    if name.endswith(MIDNIGHT):
+        return name.removesuffix(MIDNIGHT)
+    return f"{name}{MIDNIGHT}" if len(name) == 10 and DATE.fullmatch(name) else None
 
 
 def similar_id(id_: Any, among: Iterable[Any]) -> Any:
@@ -277,7 +294,7 @@ def similar_id(id_: Any, among: Iterable[Any]) -> Any:
 
     def plain(name: Any) -> str:
         text = re.sub(r"\.0+$", "", str(name).strip().casefold())
-        text = re.sub(r"^(\d{4}-\d\d-\d\d)t", r"\1 ", text).removesuffix(" 00:00:00")
+        text = re.sub(r"^(\d{4}-\d\d-\d\d)t", r"\1 ", text).removesuffix(MIDNIGHT)
         return (text.lstrip("0") or "0") if text.isdecimal() else text
 
     wanted = plain(id_)

@@ -28,7 +28,7 @@ from linkwise.labelling.text_embeddings import embedded
 from linkwise.tables.columns import find_features
 from linkwise.tables.csv_rows import is_empty
 from linkwise.tables.formats import ARRAYS, check_format, read_table
-from linkwise.tables.id_columns import read_ids, recognised_note
+from linkwise.tables.id_columns import NO_IDS, read_ids, recognised_note
 from linkwise.tables.points import key_of, load_arrays, read_points
 from linkwise.tables.preparation import Numbers, learn
 
@@ -242,47 +242,39 @@ def _scaled(X):
 def _from_table(table, path, choice, preparing, text_points, embedding, standardize):
     """Return the Items of a Table."""
     id_column, columns, text, image = choice
-    file = table.file
     said, seen = (None if name is None else table.find(name) for name in (text, image))
     first = [j for j in (said, seen) if j is not None]
     key, recognised = key_of(table, id_column, columns, [name for name in (text, image) if name])
-    if len({key, *first} - {None}) < len(first) + (id_column not in (None, "none")):
-        raise ValueError(f"{file}: --id, --text and --image name one column; name several")
+    if len({key, *first} - {None}) < len(first) + (id_column not in (None, NO_IDS)):
+        raise ValueError(f"{table.file}: --id, --text and --image name one column; name several")
     chosen = columns if table.points is None else None
-    shown = find_features(chosen, table.names, table.width, file, but=key)
-    shown = first + [j for j in shown if j not in (key, *first)]
-    others = [j for j in shown if j not in first]
-    points, made = table.points, None
-    if points is None and embedding is None and (not first or columns is not None) and others:
+    shown = find_features(chosen, table.names, table.width, table.file, but=key)
+    others = [j for j in shown if j not in (key, *first)]
+    made = None
+    if table.points is None and embedding is None and others and (not first or columns is not None):
         options = preparing | {"standardize": standardize or bool(first)}
         if not first:
             options["remedy"] = "or the column of texts to cluster by, --text C"
         made = learn(table, others, least=0 if first else 1, **options)
-    title = [table.names[j] if table.names else f"column {j}" for j in range(table.width)]
-    used = [] if made is None else [table.find(column.name) for column in made.columns]
-    numbers = [j for j in others if table.columns[j].numbers is not None]
-    if made is not None:
-        plain = {column.name for column in made.columns if isinstance(column, Numbers)}
-        numbers = [j for j in used if (table.names[j] if table.names else str(j)) in plain]
-    elif first and embedding is None:
-        numbers = []
-    spread = {j: _spread(table.columns[j].numbers) for j in numbers}
-    if points is None and embedding is None:
+    points = None
+    if table.points is not None:
+        points = _scaled(table.points) if standardize else table.points
+    elif embedding is None:
         parts = [
             None if said is None else text_points(table.texts(said)),
             None if seen is None else image_points(table.texts(seen), path),
             None if made is None or not made.columns else made.apply(table),
         ]
         points = np.hstack([part for part in parts if part is not None])
-    elif points is not None and standardize:
-        points = _scaled(points)
-    texts = [table.texts(j) for j in shown]
+    used = [] if made is None else [table.find(column.name) for column in made.columns]
+    title = [table.names[j] if table.names else f"column {j}" for j in range(table.width)]
+    texts = [table.texts(j) for j in first + others]
     return Items(
         points,
         None if key is None else read_ids(table, key),
-        [title[j] for j in shown],
+        [title[j] for j in first + others],
         [list(row) for row in zip(*texts, strict=True)],
-        [spread.get(j) for j in shown],
+        _spreads(table, first, others, made),
         None if said is None else 0,
         table.note if table.points is not None else ", ".join(title[j] for j in first + used),
         None if seen is None else first.index(seen),
@@ -290,6 +282,21 @@ def _from_table(table, path, choice, preparing, text_points, embedding, standard
         [] if made is None else made.categories,
         "; ".join(filter(None, (table.note, "" if made is None else made.note()))),
     )
+
+
+def _spreads(table, first, others, made):
+    """Return the spread of every column shown that is one of numbers, else None.
+
+    Beside texts or images, a column counts as numbers only if it is clustered by.
+    """
+    if made is not None:
+        numbers = {table.find(c.name) for c in made.columns if isinstance(c, Numbers)}
+    else:
+        found = [] if first else [j for j in others if table.columns[j].numbers is not None]
+        numbers = {j for j in found if not np.isnan(table.columns[j].numbers).all()}
+    return [
+        float(np.nanstd(table.columns[j].numbers)) if j in numbers else None for j in first + others
+    ]
 
 
 def cell_number(cell):

@@ -1,7 +1,9 @@
 """Tables in files: points and links in, labels out.
 
-csv_rows (the cells of a text file), columns (the header, columns by name or number), id_columns,
-points, links, labels, outputs (files that a command is about to write).
+file_bytes (gzip), csv_rows (the cells of a text file), columns (the header, columns by name or
+number), table (columns in memory), id_columns, typed_files (parquet, AnnData), formats (all files
+of tables), preparation (how columns become points), points, links, labels, outputs (files that a
+command is about to write).
 """
 
 from linkwise.tables.labels import label_bytes, write_labels

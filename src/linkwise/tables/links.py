@@ -6,7 +6,8 @@ from linkwise._typing import FileFormat
 from linkwise.constraints import Constraints
 from linkwise.exceptions import MissingExtra
 from linkwise.tables.csv_rows import file_name
-from linkwise.tables.formats import read_bytes, suffix_of, typed_text
+from linkwise.tables.file_bytes import damaged, read_bytes, suffix_of
+from linkwise.tables.typed_files import typed_text
 
 
 def read_links(path):
@@ -30,14 +31,14 @@ def read_links(path):
 
 def _read_parquet(path):
     try:
-        from pyarrow import ArrowInvalid, parquet
+        from pyarrow import parquet
     except ImportError:
         raise MissingExtra("pyarrow", "io") from None
     raw = read_bytes(path)
     try:
         table = parquet.read_table(io.BytesIO(raw))
-    except (ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path}: not a readable .parquet file: cut short or damaged") from error
+    except Exception as error:  # a broken file may fail anywhere, and with anything
+        raise damaged(path, ".parquet") from error
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
     for name, values in columns.items():
         columns[name] = [typed_text(v) if isinstance(v, bytes) else v for v in values]

@@ -20,7 +20,8 @@ from linkwise.blocks import open_rows
 from linkwise.constraints.io import plain_file
 from linkwise.tables.columns import find_features
 from linkwise.tables.csv_rows import LARGEST, file_name
-from linkwise.tables.formats import ARRAYS, check_format, check_options, read_bytes, read_table
+from linkwise.tables.file_bytes import read_bytes
+from linkwise.tables.formats import ARRAYS, check_format, check_options, read_table
 from linkwise.tables.id_columns import NO_IDS, array_ids, find_ids, read_ids
 from linkwise.tables.preparation import Preparation, learn
 from linkwise.tables.table import Column, Table

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise.tables.csv_rows import DELIMITER, file_name, read_rows
-from linkwise.tables.formats import read_bytes
+from linkwise.tables.file_bytes import read_bytes
 
 
 class ScoredPairs(NamedTuple):
