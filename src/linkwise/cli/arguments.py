@@ -46,7 +46,7 @@ EXAMPLES = {  # at the end of --help
         "linkwise segment flower.jpg",
         "linkwise segment flower.jpg --strokes strokes.json -o mask.png",
     ),
-    "methods": ("linkwise methods", "linkwise methods --json"),
+    "methods": ("linkwise methods", "linkwise methods --for customers.csv --hard"),
     "demo": ("linkwise demo --out demo",),
     "datasets": ("linkwise datasets --data DIR",),
 }
