@@ -124,8 +124,8 @@ def test_what_was_done_is_one_line(call):
     assert code == 0
     assert err.splitlines()[1] == (
         "linkwise: note: data.csv: 2 columns of numbers, standardized; categories 'plan', 'city' "
-        "one-hot in 6 columns; 1 empty number filled by the median; 1 empty category kept apart; "
-        "left out: 'note' (30 different texts)"
+        "one-hot in 6 columns; 1 empty cell of numbers filled by the median; 1 empty cell of "
+        "categories kept apart; left out: 'note' (30 different texts)"
     )
     labels = dict(line.split(",") for line in Path("labels.csv").read_text().splitlines()[1:])
     assert len({(label, int(name[2:4]) % 3) for name, label in labels.items()}) == 3
@@ -146,7 +146,7 @@ def test_empty_numbers_become_what_was_asked_for(here):
     np.save("gap.npy", np.array([[1, np.nan], [3, 4], [5, 6]], dtype="f4"))
     found = read_points("gap.npy")
     assert_array_equal(found.X, np.array([[1, 5], [3, 4], [5, 6]], dtype="f4"))
-    assert "1 empty number filled by the median" in found.note
+    assert "1 empty cell of numbers filled by the median" in found.note
 
 
 def test_categories_are_those_named_and_rare_ones_share_a_column(here):
@@ -161,6 +161,14 @@ def test_categories_are_those_named_and_rare_ones_share_a_column(here):
     assert len(made.values) == preparation.MOST - 1
     assert len(made.values) + len(made.rare) == 80
     assert_array_equal(read_points("many.csv").X.sum(axis=1), 1)
+
+
+def test_columns_of_one_name_are_used_both(call):
+    Path("twice.csv").write_text("x,x,y\n1,5,2\n3,6,4\n2,7,9\n")
+    assert_array_equal(read_points("twice.csv").X[0], [1, 5, 2])
+    assert_array_equal(read_items("twice.csv").X[0], [1, 5, 2])
+    assert call("fit twice.csv -k 2 --method pck-means --save m.lwmodel -o l.csv")[0] == 0
+    assert call("predict m.lwmodel twice.csv")[1] == Path("l.csv").read_text()
 
 
 def test_columns_of_numbers_keep_their_distances_unless_categories_stand_beside(here):
@@ -309,6 +317,10 @@ def test_an_anndata_file_is_clustered_by_its_components(here):
         items = read_items(name)
         assert items.names == ["type", "depth"]
         assert items.cells[1] == ["T", "1"]
+    save = "fit plain.h5ad -k 2 --method pck-means --save m.lwmodel -o l.csv"
+    assert main(save.split()) == 0
+    assert main(["predict", "m.lwmodel", "plain.h5ad"]) == 3  # components of other rows differ
+    assert main(f"{save} --columns X --force".split()) == 0
     assert read_points("cells.h5ad", columns=["X"]).X.shape == (10, 60)
     assert read_points("cells.h5ad", columns=["type", "depth"]).X.shape == (10, 3)
     Path("cut.h5ad").write_bytes(Path("cells.h5ad").read_bytes()[:700])

@@ -88,6 +88,11 @@ def read_new(args, model, *, unseen="refuse"):
     names = getattr(model, "feature_names_in_", None)
     columns = getattr(args, "columns", None) or (None if names is None else list(names))
     points = read_points(args.data, id_column=column, columns=columns, missing="refuse", **reading)
+    if points.computed:
+        raise ValueError(
+            f"{args.data}: its components are those of its own rows, not those of the model; store "
+            "X_pca of old and new rows together, and fit by it"
+        )
     if points.X.shape[1] != model.n_features_in_:
         raise ValueError(
             f"{name_of(args.data)} has {counted(points.X.shape[1], 'column')} to cluster by, but "

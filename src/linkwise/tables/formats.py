@@ -80,7 +80,7 @@ def read_table(
     asked : names or numbers of columns that are neither ids nor numbers, such as texts
     id_column : str or None, the column of ids
     columns : list of str or None, the columns that are needed besides; default all
-    texts : bool, keep the texts of columns of numbers too
+    texts : bool, keep the texts of columns of numbers too; or the names of those to keep
     """
     suffix, file = check_format(path, delimiter), file_name(path)
     check_options(suffix, file, delimiter, encoding, sheet)
@@ -128,13 +128,13 @@ def _text_table(file, names, open_rows, asked, named, columns, texts):
             next(found)
         return found
 
-    everything = set(range(width))
-    found, lines = text_columns(
-        rows,
-        names or [""] * width,
-        everything if texts else chosen | others | keys,
-        everything if texts else others | keys,
-    )
+    wanted, as_text = chosen | others | keys, others | keys
+    if texts is True:
+        wanted = as_text = set(range(width))
+    elif texts:
+        titles = names or list(map(str, range(width)))
+        as_text |= {j for j, name in enumerate(titles) if name in texts}
+    found, lines = text_columns(rows, names or [""] * width, wanted, as_text)
     if not len(lines):
         raise ValueError(f"{file} has a header but no rows: expected a row per point")
     return Table(file, names, found, lines)

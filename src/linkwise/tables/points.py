@@ -23,7 +23,7 @@ from linkwise.tables.csv_rows import LARGEST, file_name
 from linkwise.tables.file_bytes import read_bytes
 from linkwise.tables.formats import ARRAYS, check_format, check_options, read_table
 from linkwise.tables.id_columns import NO_IDS, array_ids, find_ids, read_ids
-from linkwise.tables.preparation import Preparation, learn
+from linkwise.tables.preparation import Numbers, Preparation, learn
 from linkwise.tables.table import Column, Table
 
 
@@ -37,6 +37,7 @@ class Points(NamedTuple):
     recognised : str or None, the column of ids if nobody named it
     preparation : Preparation, how columns became points; None for the array of a file as it is
     note : str, what was done to the columns, or ""
+    computed : bool, whether the points depend on the other rows, so that new rows cannot join them
     """
 
     X: Any
@@ -44,6 +45,7 @@ class Points(NamedTuple):
     recognised: str | None = None
     preparation: Preparation | None = None
     note: str = ""
+    computed: bool = False
 
 
 def read_points(
@@ -103,16 +105,15 @@ def read_points(
     key, recognised = key_of(table, id_column, columns)
     ids = None if key is None else read_ids(table, key)
     if table.points is not None:
-        return Points(table.points, ids, recognised, None, table.note)
+        return Points(table.points, ids, recognised, None, table.note, table.computed)
     places = find_features(columns, table.names, table.width, table.file, but=key)
-    titles = table.names or list(map(str, range(table.width)))
     made = learn(
         table,
         places,
         categories=categories,
         ordered=ordered,
         asked=columns is not None,
-        id_column=None if key is None else titles[key],
+        id_column=None if key is None else table.key(key),
         **options,
     )
     note = "; ".join(filter(None, (table.note, made.note())))
@@ -134,8 +135,9 @@ def read_prepared(path, preparation, *, id_column=None, unseen="refuse", **readi
         X, ids, recognised = load_arrays(path, id_column, None)
         table, note = array_table(str(path), X), ""
     else:
-        table = read_table(path, id_column=id_column, texts=True, **reading)
         own = preparation.id_column
+        texts = {column.name for column in preparation.columns if not isinstance(column, Numbers)}
+        table = read_table(path, id_column=id_column, texts=texts | {own}, **reading)
         wanted = own if id_column is None and own in table.names else id_column
         key, recognised = key_of(table, wanted, None)
         ids, note = None if key is None else read_ids(table, key), table.note

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._wording import counted
-from linkwise.tables.columns import find_column, near_miss
+from linkwise.tables.columns import near_miss
 from linkwise.tables.csv_rows import LARGEST, is_empty, is_number, separator_hint
 
 FILLS = {"median": "median", "mean": "mean", "most-frequent": "most_frequent"}
@@ -139,10 +139,10 @@ class Preparation(NamedTuple):
         in_numbers = self.filled.get("numbers", 0) + self.filled.get("ordered", 0)
         if in_numbers:
             how = self.missing.replace("-", " ")
-            parts.append(f"{counted(in_numbers, 'empty number')} filled by the {how}")
+            parts.append(f"{counted(in_numbers, 'empty cell')} of numbers filled by the {how}")
         if in_texts := self.filled.get("categories", 0):
             how = "filled by the most frequent" if self.missing == "most-frequent" else "kept apart"
-            parts.append(f"{counted(in_texts, 'empty category')} {how}")
+            parts.append(f"{counted(in_texts, 'empty cell')} of categories {how}")
         if self.left_out:
             names = [f"{name!r} ({why})" for name, why in self.left_out.items()]
             parts.append(f"left out: {_listed(names, quote=False)}")
@@ -158,8 +158,8 @@ def _listed(names, quote=True):
 
 def _place(name, table):
     """Return the place of a column that a preparation names."""
-    if name in table.names or not table.names:
-        return find_column(name, table.names, table.width, table.file)
+    if name in table.names or not table.names or name.isdecimal():
+        return table.find(name)
     raise ValueError(
         f"{table.file}: no column {name!r}, which the model was fitted with; "
         f"{near_miss(name, table.names)}rename the column, or add it"
@@ -220,7 +220,7 @@ def learn(
                     f"{table.file}: the column {table.title(j)} cannot be clustered by: {why}; "
                     "leave it out of --columns, or name it in --categories"
                 )
-            left_out[table.names[j] if table.names else str(j)] = why
+            left_out[table.key(j)] = why
             continue
         kinds[j] = kind
         first, count = _first_empty(column, kind)
@@ -288,7 +288,7 @@ def _first_empty(column, kind):
 
 def _learnt(table, j, kind, missing, order, scaled):
     """Return a column as it is prepared."""
-    name = table.names[j] if table.names else str(j)
+    name = table.key(j)
     if kind == "categories":
         return _learnt_categories(name, [text.strip() for text in table.texts(j)], missing)
     if kind == "numbers":

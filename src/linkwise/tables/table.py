@@ -44,6 +44,7 @@ class Table(NamedTuple):
     unit : str, what these numbers count: "line" or "row"
     note : str, what the reader has to tell about the file, or ""
     points : array (n, d) or None, a matrix beside the columns that the rows are clustered by
+    computed : bool, whether the points were computed from these rows: those of others differ
     """
 
     file: str
@@ -53,6 +54,7 @@ class Table(NamedTuple):
     unit: str = "line"
     note: str = ""
     points: Any = None
+    computed: bool = False
 
     @property
     def width(self):
@@ -62,6 +64,10 @@ class Table(NamedTuple):
     def find(self, wanted):
         """Return the place of a column, by its name or else by its number."""
         return find_column(wanted, self.names, self.width, self.file)
+
+    def key(self, j):
+        """Return what `find` finds a column by: its name, or its number if there is no such."""
+        return self.names[j] if self.names and self.names.count(self.names[j]) == 1 else str(j)
 
     def title(self, j):
         """Return what to call a column in a message."""

@@ -144,7 +144,7 @@ def read_cells(path, file, columns):
         points, note = _cell_points(data, columns[0])
     else:
         return table
-    return table._replace(points=points, note=note)
+    return table._replace(points=points, note=note, computed="components" in note)
 
 
 def _cell_points(data, name):
