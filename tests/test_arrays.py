@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
 
@@ -155,8 +156,73 @@ def test_a_layout_of_tensors_comes_back_as_such(on_device, digits):
     assert Y.dtype == torch.float32
     assert torch.equal(model.transform(T), Y)
     assert model.transform(T[:20] + 0.1).shape == (20, 2)
-    with pytest.raises(ValueError, match="X is NumPy, and the layout was fitted to torch on cpu"):
+    with pytest.raises(ValueError, match="X is NumPy, and the model was fitted to torch on cpu"):
         model.transform(X[:5])
+
+
+@pytest.mark.parametrize(
+    "model", [CCSKL(10, random_state=0), NormalizedCuts(10, assign="kmeans", random_state=0)]
+)
+def test_a_fit_on_a_named_device_gives_arrays_of_the_caller(on_device, digits, model, tmp_path):
+    X, _ = digits
+    on_tensors = clone(model).fit(torch.from_numpy(X))
+    model.fit(X, device="cpu")  # which counts as a device here
+    assert all(isinstance(A, np.ndarray) for A in (model.labels_, model.embedding_))
+    assert isinstance(model.affinity_matrix_, sparse.csr_array)
+    assert isinstance(model._fit_X, torch.Tensor)
+    assert model.embedding_.dtype == X.dtype
+    labels, new = model.labels_, model.predict(X + np.float32(0.1))
+    assert_array_equal(labels, on_tensors.labels_.numpy())
+    assert_array_equal(model.predict(X), labels)
+    assert_array_equal(new, on_tensors.predict(torch.from_numpy(X) + 0.1).numpy())
+    assert_array_equal(model.refit().labels_, labels)
+    save(model, tmp_path / "model.lwmodel")
+    again = load(tmp_path / "model.lwmodel")
+    assert isinstance(again._fit_X, np.ndarray)
+    assert adjusted_rand_index(again.predict(X + np.float32(0.1)), new) >= 0.99
+
+
+def test_a_layout_on_a_named_device_gives_arrays_of_the_caller(on_device, digits):
+    X, _ = digits
+    model = ManifoldLayout(n_steps=30, random_state=0)
+    Y = model.fit_transform(X[:300], device="cpu")
+    assert isinstance(Y, np.ndarray)
+    assert_array_equal(Y, ManifoldLayout(n_steps=30, random_state=0).fit_transform(
+        torch.from_numpy(X[:300])
+    ).numpy())  # fmt: skip
+    assert isinstance(model.transform(X[:20] + 1), np.ndarray)
+
+
+def test_a_device_that_cannot_be_used_is_refused(digits, tmp_path):
+    X, _ = digits
+    with pytest.raises(ValueError, match=r"device='gpu' cannot be used by torch .*leave device ou"):
+        CCSKL(3).fit(X, device="gpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="device='cuda' cannot be used by torch"):
+            ManifoldLayout().fit(X, device="cuda")
+    with pytest.raises(TypeError, match=r"PCKMeans computes on the CPU, and device='cuda': leave"):
+        PCKMeans(3).fit(X, device="cuda")
+    with pytest.raises(TypeError, match="takes points in a dense array, and X is a csr_array"):
+        CCSKL(3).fit(sparse.csr_array(X), device="cpu")
+    with pytest.raises(TypeError, match="out= writes a file of NumPy, and device='cuda'"):
+        CCSKL(3).fit(X, device="cuda", out=tmp_path / "labels.npy")
+
+
+def test_two_devices_are_refused(on_device, digits):
+    with pytest.raises(ValueError, match="X is on cpu, and device='cuda:1': leave device out"):
+        CCSKL(3).fit(torch.from_numpy(digits[0]), device="cuda:1")
+
+
+def test_labels_and_constraints_of_another_library_than_the_points_are_refused(digits):
+    X, y = digits
+    for options in ({"sample_id": torch.from_numpy(y)}, {"y": torch.from_numpy(y)}):
+        (name,) = options
+        with pytest.raises(TypeError, match=rf"{name} has an array of torch on cpu, and X is Num"):
+            CCSKL(3).fit(X, **options)
+    pairs = (torch.tensor([[0, 1]]), torch.tensor([[0, 2]]))
+    with pytest.raises(TypeError, match="constraints has an array of torch on cpu, and X is Nu"):
+        CCSKL(3).fit(X, constraints=pairs)
+    assert len(CCSKL(3, random_state=0).fit(torch.from_numpy(X), constraints=pairs).labels_)
 
 
 def test_points_on_a_device_are_checked(on_device):

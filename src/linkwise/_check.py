@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from linkwise._typing import Array, Integers, Matrix, OnConflict, OnUnknown
 from linkwise._wording import counted
-from linkwise.arrays import Caller, door, namespace, on_device, take
+from linkwise.arrays import Caller, caller_of, door, namespace, on_device, take
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.passes import over_blocks
 from linkwise.constraints import Constraints, as_constraints
@@ -115,17 +115,20 @@ def check_tensor(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_out(out: Any, caller: Caller) -> None:
-    """Refuse a file for labels that are to be arrays of another library."""
-    if out is not None and caller.library != "numpy":
+def check_out(out: Any, caller: Caller, device: Any) -> None:
+    """Refuse a file for labels that are to be arrays of another library, or on a device."""
+    if out is not None and (caller.library != "numpy" or device is not None):
+        where = f"X is {caller}" if device is None else f"device={str(device)!r}"
         raise TypeError(
-            f"out= writes a file of NumPy, and X is {caller}: leave it out, or pass X as a NumPy "
-            "array"
+            f"out= writes a file of NumPy, and {where}: leave it out, or pass X as a NumPy array"
         )
 
 
-def check_host(name: str, value: Any) -> None:
-    """Refuse an array on a device, or a tuple or dict that has one, where NumPy computes."""
+def check_mixed(name: str, value: Any, points: Caller) -> None:
+    """Refuse arrays beside the points that are on a device, or of another library than the points.
+
+    NumPy arrays go with points of every library. ``value`` may be a tuple or dict of arrays.
+    """
     parts = value.values() if isinstance(value, dict) else value
     several = isinstance(value, tuple | list | dict) and len(value) <= FEW
     for part in parts if several else (value,):
@@ -133,6 +136,11 @@ def check_host(name: str, value: Any) -> None:
             raise TypeError(
                 f"{name} has an array on {part.device}; constraints, ids and labels are computed "
                 f"with on the CPU, whatever the device of X: pass them as NumPy arrays, .cpu()"
+            )
+        owner = caller_of(part)
+        if owner.library not in ("numpy", points.library):
+            raise TypeError(
+                f"{name} has an array of {owner}, and X is {points}: pass {name} as a NumPy array"
             )
 
 

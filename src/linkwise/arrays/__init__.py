@@ -7,7 +7,7 @@ array API standard lacks (sparse matrices, top-k, random numbers, free memory) i
 
 Arrays in the memory of the CPU are computed by NumPy, whichever library made them: `take` turns
 them into NumPy arrays without a copy. Arrays on another device are computed by torch. `Caller`
-turns results back into arrays of the caller.
+turns results back into arrays of the caller. `send` copies points to a device that the user named.
 """
 
 from linkwise.arrays.callers import (
@@ -17,6 +17,7 @@ from linkwise.arrays.callers import (
     is_sparse,
     namespace,
     on_device,
+    send,
     take,
     to_host,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "is_sparse",
     "namespace",
     "on_device",
+    "send",
     "take",
     "to_host",
 ]

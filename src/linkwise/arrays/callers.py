@@ -26,17 +26,16 @@ class Caller(NamedTuple):
 
     def give(self, A: Any) -> Any:
         """Return an array that was computed here as an array of the caller."""
-        dense = isinstance(A, np.ndarray) or (on_device(A) and not is_sparse(A))
-        if self.library == "numpy" or not dense:
+        if self.library == "numpy":
+            return to_host(A) if on_device(A) else A
+        if is_sparse(A) or not (isinstance(A, np.ndarray) or on_device(A)):
             return A
         if self.library == "torch":
-            return A if on_device(A) else door(self).asarray(A, self)
-        if on_device(A):
-            return self.namespace.from_dlpack(A)
-        if self.library == "cupy":  # its asarray takes no device
-            with self.device:
-                return self.namespace.asarray(A)
-        return self.namespace.asarray(A, device=self.device)
+            return door(self).asarray(A, self)
+        if self.library == "cupy":
+            with self.device:  # its asarray takes no device
+                return self.namespace.from_dlpack(A) if on_device(A) else self.namespace.asarray(A)
+        return self.namespace.asarray(to_host(A), device=self.device)
 
 
 NUMPY = Caller("numpy", None, None)
@@ -99,6 +98,31 @@ def take(X: Any) -> Any:
         return np.asarray(X)
     except (RuntimeError, TypeError):  # a device that array-api-strict made up
         return np.asarray(X.to_device(caller.namespace.Device("CPU_DEVICE")))
+
+
+def send(X: Any, device: Any) -> Any:
+    """Return points that `take` returned on a device such as "cuda"; None: where they are."""
+    if device is None:
+        return X
+    if on_device(X):
+        if str(X.device) in (str(device), f"{device}:0"):
+            return X
+        raise ValueError(
+            f"X is on {X.device}, and device={str(device)!r}: leave device out, or pass X on that "
+            "device"
+        )
+    if not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
+        raise TypeError(
+            f"device={str(device)!r} takes points in a dense array, and X is a "
+            f"{type(X).__name__}: leave device out"
+        )
+    try:
+        from linkwise.arrays import tensors
+    except ImportError:
+        raise ImportError(
+            f"device={str(device)!r} needs torch: pip install 'linkwise[gpu]', or leave device out"
+        ) from None
+    return take(tensors.sent(X, device))
 
 
 def door(X: Any) -> ModuleType:

@@ -40,6 +40,25 @@ def adopt(X):
     return torch.from_dlpack(X)
 
 
+def sent(X, device):
+    """Return an array of NumPy as a tensor on a device that the user named."""
+    try:
+        target = torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        (reason, *_) = str(error).splitlines() or ["no reason given"]
+        raise ValueError(
+            f"device={str(device)!r} cannot be used by torch ({reason}): leave device out to "
+            "compute on the CPU"
+        ) from None
+    try:
+        return asarray(X, torch.empty(0, device=target))
+    except torch.OutOfMemoryError:
+        raise MemoryError(
+            f"X takes {X.nbytes / 2**30:.1f} GiB, which {target} has not free: use fewer rows, or "
+            "leave device out"
+        ) from None
+
+
 def asarray(values, like, dtype=None):
     """Return values as a tensor on the device of ``like``."""
     if isinstance(values, np.ndarray) and not values.flags.writeable:

@@ -327,7 +327,7 @@ class LinkClustering(InductiveClusterer):
             )
         caller = self._asked(X, "extend")
         model = self._working()
-        points = model._check_X(take(X), reset=False)
+        points = model._points(X, reset=False)
         if on_device(points):
             raise TypeError(
                 f"extend computes on the CPU, and X is on {points.device}: pass X.cpu() to a model "
@@ -535,7 +535,7 @@ class LinkClustering(InductiveClusterer):
         check_is_fitted(self)
         caller = self._asked(X, "predict_proba")
         model = self._working()
-        points = model._check_X(take(X), reset=False)
+        points = model._points(X, reset=False)
         if on_cluster(points) is not None or on_cluster(self._fit_X) is not None:
             raise TypeError(
                 "predict_proba needs the fitted rows in this process, and they are on a Dask "

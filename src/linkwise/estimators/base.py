@@ -17,7 +17,7 @@ from linkwise._check import (
     CheckedConstraints,
     check_affinity,
     check_constraints,
-    check_host,
+    check_mixed,
     check_n_clusters,
     check_no_weights,
     check_out,
@@ -26,7 +26,7 @@ from linkwise._check import (
     check_y,
 )
 from linkwise._typing import Array, FilePath, Integers, Matrix, Points
-from linkwise.arrays import Caller, caller_of, door, namespace, on_device, take, to_host
+from linkwise.arrays import Caller, caller_of, door, is_sparse, namespace, on_device, send, take, to_host
 from linkwise.blocks.rows import is_external, new_labels, on_cluster, take_rows
 from linkwise.blocks.sources import open_rows
 from linkwise.constraints import Constraints, Pair
@@ -141,6 +141,7 @@ class CallerArrays(BaseEstimator):
     """Fitted attributes as arrays of the library and device that the points came from."""
 
     _told = "labels_"  # the attribute that tells whose arrays they are
+    _device: Any = None  # that the caller named; None: the model computes where the points are
 
     def _arrays(self) -> dict[str, Any]:
         """Return the fitted attributes that are arrays of numbers."""
@@ -154,18 +155,28 @@ class CallerArrays(BaseEstimator):
         }
 
     def _give(self, caller: Caller) -> Self:
-        """Turn the fitted attributes into arrays of the caller."""
-        if caller.library != "numpy":
-            given = {name: caller.give(value) for name, value in self._arrays().items()}
+        """Turn the fitted attributes into arrays of the caller.
+
+        What is private stays on a device that the caller named.
+        """
+        if caller.library != "numpy" or self._device is not None:
+            given = {
+                name: caller.give(value)
+                for name, value in self._arrays().items()
+                if self._device is None or not name.startswith("_")
+            }
             self.__dict__.update(given)
         return self
 
     def _working(self) -> Self:
-        """Return this estimator if its arrays are those of NumPy, else a copy to compute with."""
-        if caller_of(getattr(self, self._told)).library == "numpy":
+        """Return this estimator if it computes with its arrays, else a copy that does."""
+        if self._device is None and caller_of(getattr(self, self._told)).library == "numpy":
             return self
         copy = object.__new__(type(self))
-        taken = {name: take(value) for name, value in self._arrays().items()}
+        taken = {
+            name: value if is_sparse(value) else send(take(value), self._device)
+            for name, value in self._arrays().items()
+        }
         copy.__dict__ = vars(self) | taken
         return copy
 
@@ -216,6 +227,7 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
         constraints: ConstraintsLike = None,
         sample_id: ArrayLike | None = None,
         out: FilePath | None = None,
+        device: Any = None,
     ) -> Self:
         """Cluster the points. After an error or an interrupt the estimator is as it was before.
 
@@ -241,19 +253,25 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
             also another dask array.
         out : str or None
             Name of a new .npy file for the labels; ``labels_`` is then that file, memory-mapped.
+        device : str or None
+            Device of torch to compute on, such as "cuda". The points are copied to it, and results
+            are arrays of the library of X. None computes where X is.
 
         Returns
         -------
         self
         """
         self._validate_params()
-        for name, value in (("constraints", constraints), ("sample_id", sample_id), ("y", y)):
-            check_host(name, value)
-        check_y(y)
         caller = caller_of(X)
-        check_out(out, caller)
+        for name, value in (("constraints", constraints), ("sample_id", sample_id), ("y", y)):
+            check_mixed(name, value, caller)
+        check_y(y)
+        check_out(out, caller, device)
+        if device is not None:
+            self._check_device(f"device={str(device)!r}", "leave device out")
+        self._device = device
         id_column = sample_id if isinstance(sample_id, str) else None
-        points = self._check_X(open_rows(take(X), id_column=id_column))
+        points = self._points(X, id_column=id_column)
         sample_id = check_sample_id(sample_id, points)
         check_parts_out(out, points)
         self._check_clusters(points.shape[0])
@@ -285,10 +303,10 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
         self
         """
         check_is_fitted(self)
-        check_host("constraints", constraints)
-        checked = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
         caller = caller_of(self.labels_)
-        check_out(out, caller)
+        check_mixed("constraints", constraints, caller)
+        checked = self._check_links(constraints, self._fit_X.shape[0], self._sample_id)
+        check_out(out, caller, self._device)
         self.__dict__ = self._working()._fit_links(checked, out)._give(caller).__dict__
         return self
 
@@ -355,9 +373,12 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
         constraints: ConstraintsLike = None,
         sample_id: ArrayLike | None = None,
         out: FilePath | None = None,
+        device: Any = None,
     ) -> Integers:
         """Cluster the points and return their labels; see `fit`."""
-        return self.fit(X, y, constraints=constraints, sample_id=sample_id, out=out).labels_
+        return self.fit(
+            X, y, constraints=constraints, sample_id=sample_id, out=out, device=device
+        ).labels_
 
     def _must_fit(self) -> bool:
         """Tell whether a hard method must keep all constraints with n_clusters clusters."""
@@ -366,6 +387,11 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
     def _precomputed(self) -> bool:
         return getattr(self, self._precomputed_by, None) == "precomputed"
 
+    def _points(self, X: Any, *, reset: bool = True, id_column: str | None = None) -> Any:
+        """Return X, checked, where this model computes."""
+        points = self._check_X(open_rows(take(X), id_column=id_column), reset=reset)
+        return send(points, self._device)
+
     def _check_X(self, X: Any, reset: bool = True) -> Any:
         X = open_rows(X)
         if on_cluster(X) is not None:
@@ -373,7 +399,7 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
         if is_external(X):
             X = np.asarray(X)
         if on_device(X):
-            self._check_device(X)
+            self._check_device(f"X is on {X.device}", "pass X.cpu()")
         X = check_points(self, X, reset=reset, sparse_ok=self.traits.sparse)
         if self._precomputed():
             check_affinity(X, square=reset, nonnegative=self._nonnegative)
@@ -388,12 +414,10 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
             + ", or pass X.compute()"
         )
 
-    def _check_device(self, X: Any) -> None:
+    def _check_device(self, where: str, instead: str) -> None:
         """Refuse points on a device if this method computes on the CPU."""
         if not self.traits.device:
-            raise TypeError(
-                f"{type(self).__name__} computes on the CPU, and X is on {X.device}: pass X.cpu()"
-            )
+            raise TypeError(f"{type(self).__name__} computes on the CPU, and {where}: {instead}")
 
     def _prepare(self, X: Matrix, rng: np.random.Generator) -> None:
         """Store results that do not depend on constraints; `refit` does not call this again."""
@@ -444,9 +468,9 @@ class InductiveClusterer(ConstrainedClusterer):
         """
         check_is_fitted(self)
         caller = self._asked(X, "predict")
-        check_out(out, caller)
+        check_out(out, caller, self._device)
         model = self._working()
-        points = model._check_X(take(X), reset=False)
+        points = model._points(X, reset=False)
         check_parts_out(out, points)
         if on_cluster(points) is not None:
             return model._place_on_cluster(points)

@@ -245,7 +245,7 @@ class ConstrainedGaussianMixture(InductiveClusterer):
         check_is_fitted(self)
         caller = self._asked(X, "predict_proba")
         model = self._working()
-        points = model._check_X(take(X), reset=False)
+        points = model._points(X, reset=False)
         row = model._seen(points)
         found = model._posterior(points)
         found[row >= 0] = model.responsibilities_[row[row >= 0]]

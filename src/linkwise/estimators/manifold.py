@@ -4,16 +4,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import check_points, check_y
 from linkwise._typing import Array, Floats, Matrix, Points, RandomState
-from linkwise.arrays import Caller, caller_of, door, namespace, take
+from linkwise.arrays import caller_of, door, namespace, send, take
 from linkwise.blocks.cost import check_cost
 from linkwise.embedding.manifold import REPULSION, STEPS, WIDTH, layout, place
-from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, Traits, seen_rows, whole
+from linkwise.estimators.base import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    CallerArrays,
+    Traits,
+    seen_rows,
+    whole,
+)
 from linkwise.estimators.spectral_base import neighbour_cost
 from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.graph.laplacians import degrees
@@ -23,7 +30,7 @@ BLOCKS = 32 << 20  # bytes of the blocks in progress: 8 MB on each of some threa
 STEP_FLOPS = 7e4  # of a row in a step: 0.7 microseconds, at the rate of a matrix product
 
 
-class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallerArrays):
     """Layout of the neighbour graph in a few dimensions; clusters become islands (as in UMAP).
 
     Use it for a map of the data (two dimensions), or before a clusterer if clusters are curved or
@@ -72,6 +79,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     """
 
     traits = Traits(constrained=False, rows=1_000_000, device=True)
+    _told = "embedding_"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_ONE],
@@ -103,7 +111,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
 
     @whole
-    def fit(self, X: Points, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Points, y: ArrayLike | None = None, *, device: Any = None) -> Self:
         """Lay the points out. After an error or an interrupt the estimator is as it was before.
 
         Parameters
@@ -111,6 +119,9 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X : array, sparse matrix or data frame (n_samples, n_features), at least two rows
             Kept for `transform`, by reference: do not overwrite it.
         y : ignored
+        device : str or None
+            Device of torch to compute on, such as "cuda". The points are copied to it, and results
+            are arrays of the library of X. None computes where X is.
 
         Returns
         -------
@@ -118,10 +129,9 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         self._validate_params()
         check_y(y, instead="ManifoldLayout takes none: pass them to the clusterer that follows")
-        caller = caller_of(X)
-        self._learn(check_points(self, take(X)))
-        self.embedding_ = caller.give(self.embedding_)
-        return self
+        self._device = device
+        self._learn(send(check_points(self, take(X)), device))
+        return self._give(caller_of(X))
 
     def _learn(self, X: Matrix) -> None:
         n = X.shape[0]
@@ -138,9 +148,11 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )  # fmt: skip
         self._graph_, self._seed, self.embedding_ = graph, seed, door(X).cast(Y, X)
 
-    def fit_transform(self, X: Points, y: ArrayLike | None = None) -> Floats:
+    def fit_transform(
+        self, X: Points, y: ArrayLike | None = None, *, device: Any = None
+    ) -> Floats:
         """Lay the points out and return their coordinates; see `fit`."""
-        return self.fit(X, y).embedding_ + 0
+        return self.fit(X, y, device=device).embedding_ + 0
 
     def transform(self, X: Points) -> Floats:
         """Return the coordinates of every point.
@@ -157,9 +169,9 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         array (n_samples, n_components), in the dtype of X
         """
         check_is_fitted(self)
-        caller = self._asked(X)
-        points = check_points(self, take(X), reset=False)
-        graph, fitted = self._graph_, take(self.embedding_)
+        caller = self._asked(X, "transform")
+        points = send(check_points(self, take(X), reset=False), self._device)
+        graph, fitted = self._graph_, self._working().embedding_
         tools, xp = door(fitted), namespace(fitted)
         seen = seen_rows(graph.X, points)
         out = tools.cast(fitted[seen], points)
@@ -171,17 +183,6 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             rng = np.random.default_rng([self._seed, 1])
             out[rows] = tools.cast(place(fitted, P, degree, rng, repulsion=self.repulsion), out)
         return caller.give(out)
-
-    def _asked(self, X: Any) -> Caller:
-        """Return whose array X is; refuse one of another library or device than in fit."""
-        caller, fitted = caller_of(X), caller_of(self.embedding_)
-        if not caller.same(fitted):
-            raise ValueError(
-                "Inputs passed to ManifoldLayout.transform() must use the same namespace and the "
-                f"same device as those passed to fit(): X is {caller}, and the layout was fitted "
-                f"to {fitted}. Pass X as {fitted}"
-            )
-        return caller
 
     @property
     def _n_features_out(self) -> int:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import (
     check_constraints,
-    check_host,
+    check_mixed,
     check_memory,
     check_points,
     check_y,
@@ -79,10 +79,10 @@ class ConstrainedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self
         """
         self._validate_params()
-        for name, value in (("constraints", constraints), ("sample_id", sample_id), ("y", y)):
-            check_host(name, value)
-        check_y(y)
         caller = caller_of(X)
+        for name, value in (("constraints", constraints), ("sample_id", sample_id), ("y", y)):
+            check_mixed(name, value, caller)
+        check_y(y)
         points = self._points(X, reset=True)
         checked = check_constraints(
             constraints, len(points), sample_id,

@@ -209,12 +209,12 @@ class SpectralClusterer(InductiveClusterer):
             )
         return X
 
-    def _check_device(self, X: Any) -> None:
-        super()._check_device(X)
+    def _check_device(self, where: str, instead: str) -> None:
+        super()._check_device(where, instead)
         if self.affinity not in ON_DEVICE:
             raise TypeError(
-                f"affinity={self.affinity!r} is computed on the CPU, and X is on {X.device}: pass "
-                f"X.cpu(), or use one of {', '.join(map(repr, ON_DEVICE))}"
+                f"affinity={self.affinity!r} is computed on the CPU, and {where}: {instead}, or "
+                f"use one of {', '.join(map(repr, ON_DEVICE))}"
             )
 
     def _place(self, X: Any, labels: Integers) -> None:

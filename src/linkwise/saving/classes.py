@@ -35,8 +35,9 @@ from linkwise.partition.strays import Strays
 
 PLAIN = {type(None), bool, int, str}
 NUMBERS = "biufcU"  # kinds of arrays and scalars in files
-# attributes of estimators that only a refit uses, which computes them again
-NOT_SAVED = {"_unconstrained", "_soft"}
+# attributes of estimators that only a refit uses, which computes them again; and the device, which
+# the machine that reads the file may not have
+NOT_SAVED = {"_unconstrained", "_soft", "_device"}
 METHODS = {"_embed"}  # of estimators, that rows computed when asked for are made by
 SPARSE = {
     sparse.csr_array: ("data", "indices", "indptr"),
