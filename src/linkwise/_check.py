@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from linkwise._typing import Array, Integers, Matrix, OnConflict, OnUnknown
 from linkwise._wording import counted
-from linkwise.arrays import Caller, caller_of, door, namespace, on_device, take
+from linkwise.arrays import Caller, caller_of, door, dtype_name, namespace, on_device, take
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.passes import over_blocks
 from linkwise.constraints import Constraints, as_constraints
@@ -29,7 +29,7 @@ WEIGHTS = 1e-15, 1e15  # of constraints: their squares are ordinary numbers in f
 
 def check_range(X: Matrix, *, smallest: bool) -> None:
     """Refuse points whose squared distances overflow, or vanish, in their dtype."""
-    name = str(X.dtype).rpartition(".")[2]  # without "torch."
+    name = dtype_name(X)
     low, high = RANGE[name]
     largest = max(float(X.max()), -float(X.min()))
     if largest > high or (smallest and 0 < largest < low):
@@ -102,7 +102,7 @@ def check_tensor(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X, a tensor on a device, as finite float32 or float64 numbers."""
     if "sparse" in str(X.layout):
         raise TypeError("X is a sparse tensor; pass X.to_dense(), or a sparse matrix of SciPy")
-    kind = str(X.dtype).rpartition(".")[2]
+    kind = dtype_name(X)
     if "complex" in kind:
         raise ValueError("Complex data not supported: X is a complex tensor")
     if kind not in ("float32", "float64"):

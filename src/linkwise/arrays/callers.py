@@ -144,6 +144,11 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X)) or (is_tensor(X) and "sparse" in str(X.layout))
 
 
+def dtype_name(A: Any) -> str:
+    """Return the name of the dtype of an array of any library, such as "float32"."""
+    return str(A.dtype).rpartition(".")[2]  # without "torch."
+
+
 def to_host(A: Any) -> Any:
     """Return an array, or a sparse matrix, as that of NumPy or SciPy."""
     A = take(A)

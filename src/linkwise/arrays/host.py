@@ -112,6 +112,11 @@ def squared_distances(X, Y):
     return euclidean_distances(X, Y, squared=True)
 
 
+def gathered_rows(width):
+    """Return how many rows of ``width`` numbers to gather at a time: they fit in the cache."""
+    return max((1 << 18) // max(width, 1), 16)
+
+
 def row_products(A, B):
     """Return the inner product of each row of A with that of B."""
     return np.einsum("ij,ij->i", A, B)
@@ -220,6 +225,120 @@ def components(W):
     return connected_components(W, directed=False)[1]
 
 
+def cover_components(W):
+    """Return the components of the graph with two copies, i+ and i-, of every point, (2, n).
+
+    A positive edge joins equal signs, a negative edge opposite ones, so a component is balanced
+    exactly if its points' two copies are in different components of the cover.
+    """
+    W = sparse.csr_array(W)
+    W.eliminate_zeros()
+    if W.nnz == 0 or W.data.min() > 0:  # two equal copies without an edge between them
+        count, label = connected_components(W, directed=False)
+        return np.stack([label, label + count])
+    positive, negative = W > 0, W < 0
+    cover = sparse.block_array([[positive, negative], [negative, positive]], format="csr")
+    return connected_components(cover, directed=False)[1].reshape(2, -1)
+
+
+def totals_by_name(names, values):
+    """Return the number of each name among the different ones, and the sum of values of each."""
+    _, number = np.unique(names, return_inverse=True)
+    return number, np.bincount(number, weights=values)
+
+
+def ranks_from_largest(values):
+    """Return the rank of each value, 0 for the largest; equal ones keep their order."""
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[np.argsort(-values, kind="stable")] = np.arange(len(values))
+    return rank
+
+
+def indicators(n, rows, columns, values, width):
+    """Return the csc_array (n, c) with one value in each of the rows; all c columns are kept."""
+    count = max(width, int(np.max(columns, initial=-1)) + 1)
+    return sparse.csc_array((values, (rows, columns)), shape=(n, count))
+
+
+def one_column(values):
+    """Return a column of values in the form of `indicators`."""
+    return sparse.csc_array(values[:, None])
+
+
+def mixture(W, a, Q, b):
+    """Return a W + b Q of a symmetric W, of the kind that W is, and a csr_array Q."""
+    mixed = a * W + b * Q.astype(W.dtype)
+    return mixed.tocsr() if sparse.issparse(mixed) else np.asarray(mixed, dtype=W.dtype)
+
+
+def with_entries(W, rows, columns, values):
+    """Return W with other values at listed places, each listed once; zeros are not stored."""
+    if not sparse.issparse(W):
+        W = W.copy()
+        W[rows, columns] = values
+        return W
+    named = sparse.csr_array((np.ones(len(rows), dtype=W.dtype), (rows, columns)), shape=W.shape)
+    imposed = sparse.csr_array((values, (rows, columns)), shape=W.shape)
+    W = (W - W.multiply(named) + imposed).tocsr()
+    W.eliminate_zeros()
+    return W
+
+
+def shifted(W, diagonal, divisor):
+    """Return (W + diag(diagonal)) / divisor."""
+    if sparse.issparse(W):
+        factor = diagonal.dtype.type(1 / divisor)
+        return ((W + sparse.diags_array(diagonal)) * factor).tocsr()
+    return (W + np.diag(diagonal)) / divisor
+
+
+def times(W, c):
+    """Return c W of a sparse or dense matrix, in its dtype."""
+    return W * W.dtype.type(c)
+
+
+def dense(W):
+    """Return a sparse or dense matrix as a dense one."""
+    return W.toarray() if sparse.issparse(W) else W
+
+
+def like_graph(A, W):
+    """Return a csr_array in the library and on the device of another sparse matrix."""
+    return A
+
+
+def scattered(shape, rows, columns, values, like):
+    """Return zeros with values at listed places, in the dtype of another matrix."""
+    B = np.zeros(shape, dtype=like.dtype)
+    B[rows, columns] = values
+    return B
+
+
+def times_sparse(A, Z):
+    """Return A Z of an array A and a small sparse matrix Z of SciPy."""
+    return np.ascontiguousarray(A @ Z)
+
+
+def without_diagonal(A):
+    """Return A with zeros on its diagonal, written over A."""
+    np.fill_diagonal(A, 0)
+    return A
+
+
+def largest_entry(W):
+    """Return the largest entry of a matrix."""
+    return W.max()
+
+
+def positive_mean(W):
+    """Return the mean positive entry off the diagonal, 1 if there is none."""
+    diagonal = W.diagonal()
+    off = W - (sparse.diags_array(diagonal) if sparse.issparse(W) else np.diag(diagonal))
+    values = off.data if sparse.issparse(off) else off
+    positive = values[values > 0]
+    return positive.mean() if len(positive) else 1
+
+
 def label_sums(rows, labels, k):
     """Return the sum of the rows of each label, (k, m), and how many there are."""
     members = sparse.csc_array(
@@ -251,6 +370,52 @@ def in_order_of_appearance(labels, k):
     """Return the different labels, as a NumPy array, by first appearance."""
     names, first = np.unique(labels, return_index=True)
     return names[np.argsort(first)]
+
+
+def equal(A, B):
+    """Tell whether two arrays, or two sparse matrices, of one shape are equal."""
+    return type(A) is type(B) and not np.any((A != B).sum())
+
+
+def _row_keys(X):
+    """Return one comparable key per row, equal exactly for equal rows."""
+    if sparse.issparse(X):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        columns = X.indices.astype(np.int64)  # equal rows may come with int32 or int64 indices
+        starts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = [columns[a:b].tobytes() + X.data[a:b].tobytes() for a, b in starts]
+        return np.array(keys, dtype=object)
+    X = np.ascontiguousarray(X + 0.0)  # -0.0 becomes 0.0
+    return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
+
+
+def match_rows(X, queries):
+    """Return for every query the first row of X equal to it, -1 where there is none."""
+    keys = _row_keys(X).tolist()
+    first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+    found = _row_keys(queries.astype(X.dtype)).tolist()
+    return np.array([first.get(key, -1) for key in found], dtype=np.int64)
+
+
+def pair_sums(indices, weights, p, left=None):
+    """Return half of Z^T Z (p, p), and Z^T 1, of rows with s numbers and weights.
+
+    ``left`` are the weights of Z^T, those of Z if None.
+    """
+    s = indices.shape[1]
+    left = weights if left is None else left
+    # each pair of slots once; the transpose adds the other order, and half of own ones
+    slots = [(a, b, 0.5 if a == b else 1) for a in range(s) for b in range(a, s)]
+    mass = np.bincount(indices.ravel(), weights=weights.ravel(), minlength=p)
+    place = indices.astype(np.int64)
+    half = np.bincount(
+        np.concatenate([place[:, a] * p + place[:, b] for a, b, _ in slots]),
+        weights=np.concatenate([left[:, a] * weights[:, b] * c for a, b, c in slots]),
+        minlength=p * p,
+    )
+    return half.reshape(p, p), mass
 
 
 def repeated(step, state):

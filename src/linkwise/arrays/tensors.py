@@ -168,6 +168,11 @@ def squared_distances(X, Y):
     return D.clamp_(min=0)
 
 
+def gathered_rows(width):
+    """Return how many rows of ``width`` numbers to gather at a time."""
+    return max((1 << 26) // max(width, 1), 16)
+
+
 def row_products(A, B):
     """Return the inner product of each row of A with that of B."""
     return torch.sum(A * B, dim=1)
@@ -305,15 +310,18 @@ def weighted_sums(weights, D, starts):
 
 
 def components(W):
-    """Return the number of the connected component of each point of a sparse graph.
+    """Return the number of the connected component of each point of a sparse graph."""
+    edges = torch.nonzero(W.values()).ravel()
+    return _components(_rows_of(W)[edges], W.col_indices().long()[edges], W.shape[0])
+
+
+def _components(rows, columns, n):
+    """Return the number of the connected component of each of n points, from edges.
 
     Every point takes the smallest number among its neighbours' numbers, and then the number of the
     point of that number, until nothing changes: about log n rounds.
     """
-    n = W.shape[0]
-    edges = torch.nonzero(W.values()).ravel()
-    rows, columns = _rows_of(W)[edges], W.col_indices().long()[edges]
-    label = torch.arange(n, device=W.device)
+    label = torch.arange(n, device=rows.device)
     while True:
         least = label.scatter_reduce(0, rows, label[columns], "amin")
         # the point of the old number learns the new one too, so that whole trees are joined
@@ -325,11 +333,146 @@ def components(W):
         label = least
 
 
-def label_totals(values, labels):
-    """Return the sum of the values of each label, float64."""
-    ordered, place = torch.sort(labels, stable=True)
-    starts = torch.searchsorted(ordered, torch.arange(int(ordered[-1]) + 2, device=labels.device))
-    return torch.segment_reduce(values[place].double(), "sum", offsets=starts)
+def cover_components(W):
+    """Return the components of the graph with two copies, i+ and i-, of every point, (2, n)."""
+    W = W if W.layout == torch.sparse_csr else W.to_sparse_csr()
+    n, values = W.shape[0], W.values()
+    if not len(values) or float(values.min()) >= 0:  # two copies without an edge between them
+        label = components(W)
+        return torch.stack([label, label + n])
+    rows, columns, other = _rows_of(W), W.col_indices().long(), n * (values < 0)
+    some = torch.nonzero(values).ravel()
+    rows, columns, other = rows[some], columns[some], other[some]
+    # from i+ to j+ or j-, and from i- to the other one
+    ends = torch.cat([columns + other, columns + n - other])
+    return _components(torch.cat([rows, rows + n]), ends, 2 * n).reshape(2, n)
+
+
+def totals_by_name(names, values):
+    """Return the number of each name among the different ones, and the sum of values of each."""
+    number = torch.unique(names, return_inverse=True)[1]
+    if not len(number):
+        return number, values.double()
+    ordered, place = torch.sort(number, stable=True)
+    starts = torch.searchsorted(ordered, torch.arange(int(ordered[-1]) + 2, device=names.device))
+    return number, torch.segment_reduce(values[place].double(), "sum", offsets=starts)
+
+
+def ranks_from_largest(values):
+    """Return the rank of each value, 0 for the largest; equal ones keep their order."""
+    order = torch.argsort(values, descending=True, stable=True)
+    return torch.empty_like(order).scatter_(0, order, torch.arange(len(order), device=order.device))
+
+
+def indicators(n, rows, columns, values, width):
+    """Return the tensor (n, width) with one value in each row; further columns are left out."""
+    out = torch.zeros((n, width), dtype=values.dtype, device=values.device)
+    if width:
+        kept = columns < width
+        out[rows[kept], columns[kept]] = values[kept]
+    return out
+
+
+def one_column(values):
+    """Return a column of values in the form of `indicators`."""
+    return values[:, None]
+
+
+def _keys_of(W):
+    """Return one number for the place of every entry of a sparse matrix, in its order."""
+    return _rows_of(W) * W.shape[1] + W.col_indices().long()
+
+
+def _from_keys(keys, values, shape):
+    """Return the sparse matrix with values at the places of sorted keys; zeros are not stored."""
+    kept = torch.nonzero(values).ravel()
+    keys, values = keys[kept], values[kept]
+    ends = torch.arange(shape[0] + 1, device=keys.device) * shape[1]
+    starts = torch.searchsorted(keys, ends).to(torch.int32)
+    return _csr(starts, (keys % shape[1]).to(torch.int32), values, shape)
+
+
+def _summed(keys, values, shape):
+    """Return the sparse matrix of values that are added where places repeat."""
+    ordered, place = torch.sort(keys, stable=True)
+    different, count = torch.unique_consecutive(ordered, return_counts=True)
+    starts = torch.nn.functional.pad(torch.cumsum(count, 0), (1, 0))
+    total = torch.segment_reduce(values[place], "sum", offsets=starts, unsafe=True)
+    return _from_keys(different, total, shape)
+
+
+def mixture(W, a, Q, b):
+    """Return a W + b Q of sparse matrices W, on a device, and Q, a csr_array."""
+    Q = sparse.coo_array(Q)
+    rows, columns = (asarray(part.astype(np.int64), W) for part in Q.coords)
+    more = asarray(Q.data, W, W.dtype)
+    keys = torch.cat([_keys_of(W), rows * W.shape[1] + columns])
+    return _summed(keys, torch.cat([a * W.values(), b * more]), tuple(W.shape))
+
+
+def with_entries(W, rows, columns, values):
+    """Return W with other values at listed places, each listed once; zeros are not stored."""
+    places = asarray(rows * W.shape[1] + columns, W)
+    keys, place = torch.sort(torch.cat([_keys_of(W), places]), stable=True)
+    found = torch.cat([W.values(), asarray(values, W, W.dtype)])[place]
+    last = torch.ones_like(keys, dtype=torch.bool)
+    last[:-1] = keys[1:] != keys[:-1]
+    return _from_keys(keys[last], found[last], tuple(W.shape))
+
+
+def shifted(W, diagonal, divisor):
+    """Return (W + diag(diagonal)) / divisor of a sparse W."""
+    own = torch.arange(W.shape[0], device=W.device) * (W.shape[1] + 1)
+    keys, values = torch.cat([_keys_of(W), own]), torch.cat([W.values(), diagonal])
+    return _summed(keys, values / divisor, tuple(W.shape))
+
+
+def times(W, c):
+    """Return c W of a sparse or dense matrix, in its dtype."""
+    if W.layout != torch.sparse_csr:
+        return W * c
+    return _csr(W.crow_indices(), W.col_indices(), W.values() * c, tuple(W.shape))
+
+
+def dense(W):
+    """Return a sparse or dense matrix as a dense one."""
+    return W if W.layout == torch.strided else W.to_dense()
+
+
+def like_graph(A, W):
+    """Return a csr_array in the library and on the device of another sparse matrix."""
+    starts, columns = (asarray(part.astype(np.int32), W) for part in (A.indptr, A.indices))
+    return _csr(starts, columns, asarray(A.data, W), A.shape)
+
+
+def scattered(shape, rows, columns, values, like):
+    """Return zeros with values at listed places, in the dtype of another matrix."""
+    B = torch.zeros(shape, dtype=like.dtype, device=like.device)
+    B[asarray(rows, like), asarray(columns, like)] = asarray(values, like, like.dtype)
+    return B
+
+
+def times_sparse(A, Z):
+    """Return A Z of a tensor A and a small sparse matrix Z of SciPy."""
+    return A @ asarray(Z.toarray(), A, A.dtype)
+
+
+def without_diagonal(A):
+    """Return A with zeros on its diagonal, written over A."""
+    return A.fill_diagonal_(0)
+
+
+def largest_entry(W):
+    """Return the largest entry of a matrix."""
+    values = W.values() if W.layout == torch.sparse_csr else W
+    return float(values.max()) if values.numel() else 0.0
+
+
+def positive_mean(W):
+    """Return the mean positive entry off the diagonal, 1 if there is none."""
+    values = W.values()
+    positive = values[(values > 0) & (_rows_of(W) != W.col_indices())]
+    return float(positive.mean()) if len(positive) else 1
 
 
 def label_sums(rows, labels, k):
@@ -391,19 +534,28 @@ def in_order_of_appearance(labels, k):
     return np.argsort(first, kind="stable")[: np.count_nonzero(first < n)]
 
 
-def pair_sums(indices, weights, p):
-    """Return half of Z^T Z (p, p), and Z^T 1, of rows with s numbers and weights in [0, 1]."""
+def equal(A, B):
+    """Tell whether two tensors of one shape are equal."""
+    return bool(torch.all(A == B))
+
+
+def pair_sums(indices, weights, p, left=None):
+    """Return half of Z^T Z (p, p), and Z^T 1, of rows with s numbers and weights in [0, 1].
+
+    ``left`` are the weights of Z^T, those of Z if None.
+    """
     s = indices.shape[1]
     place, weights = indices.long(), weights.double()
+    largest = 1.0 if left is None else max(float(left.max()), 1e-300)
+    left = weights if left is None else left / largest
     total = torch.zeros(p * p, dtype=torch.int64, device=place.device)
     mass = torch.zeros(p, dtype=torch.int64, device=place.device)
     for a in range(s):
         mass.index_add_(0, place[:, a], _fixed(weights[:, a]))
         for b in range(s):
-            total.index_add_(
-                0, place[:, a] * p + place[:, b], _fixed(weights[:, a] * weights[:, b])
-            )
-    return total.reshape(p, p).double() / (2 * FIXED_POINT), mass.double() / FIXED_POINT
+            total.index_add_(0, place[:, a] * p + place[:, b], _fixed(left[:, a] * weights[:, b]))
+    half = largest * total.reshape(p, p).double() / (2 * FIXED_POINT)
+    return half, mass.double() / FIXED_POINT
 
 
 def _fixed(values):
@@ -486,6 +638,9 @@ def _kernels_for(S):
 
 def product(S, V):
     """Return S V of a sparse or dense matrix S."""
+    if V.ndim == 1:
+        return product(S, V[:, None])[:, 0]
+    S = S.to(V.dtype)
     kernels = _kernels_for(S)
     return S @ V if kernels is None else kernels.sparse_product(S, V)
 

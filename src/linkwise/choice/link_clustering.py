@@ -20,7 +20,7 @@ from linkwise._check import (
     extended_ids,
 )
 from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
-from linkwise.arrays import door, namespace, on_device, take, to_host
+from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.executors import executor_of, one_thread
 from linkwise.blocks.rows import on_cluster, row_blocks, stack_rows
 from linkwise.blocks.sources import open_rows

@@ -20,7 +20,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
-from linkwise.arrays import door, on_device, to_host
+from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import ComputedRows, bounds_of, computed
 from linkwise.graph.anchors import inverse
@@ -51,10 +51,11 @@ class AnchoredVectors(ComputedRows):
 
     def of(self, rows):
         """Return the vectors of rows z(x) of any points, (q, m)."""
-        V = rows @ self.T
+        V = door(self.T).product(rows, self.T)
         if self.reach is None:
             return V
-        return V * np.sqrt(inverse(rows @ self.reach))[:, None]
+        degree = door(V).product(rows, door(V).asarray(self.reach, V))
+        return V * namespace(V).sqrt(inverse(degree))[:, None]
 
     def given(self, part, rows):
         """Return the vectors of given points, a slice or a list of them, with the rows z(x)."""
@@ -63,7 +64,8 @@ class AnchoredVectors(ComputedRows):
             numbers = np.arange(part.start, part.stop) if isinstance(part, slice) else part
             at = np.minimum(np.searchsorted(self.touched, numbers), len(self.touched) - 1)
             here = self.touched[at] == numbers
-            V[here] = self.V_t[at[here]]
+            tools = door(V)
+            V[tools.asarray(here, V)] = self.V_t[tools.asarray(at[here], V)]
         return V
 
     def __getitem__(self, part):
@@ -108,7 +110,7 @@ def reduced(W, *, additive=False):
         d_t = np.empty(0)
     else:
         rows, Q = W.touched.rows, W.touched.Q.tocoo()
-        Z_t = W.Z[rows].astype(np.float64)
+        Z_t = to_host(W.Z[rows]).astype(np.float64)
         base = Z_t @ reach
         G = G - (Z_t.T @ sparse.diags_array(inverse(base)) @ Z_t).toarray()
         w = W.entries(rows[Q.coords[0]], rows[Q.coords[1]])
@@ -191,6 +193,6 @@ def parts(W):
     """Return the number of connected parts of the graph."""
     graph = sparse.csr_array(W.G > 0) + (0 if W.core.ndim == 1 else sparse.csr_array(W.core > 0))
     if W.touched is not None:
-        Z_t = W.Z[W.touched.rows]
+        Z_t = to_host(W.Z[W.touched.rows])
         graph = sparse.block_array([[graph, Z_t.T], [Z_t, W.touched.Q]])
     return int(connected_components(graph, directed=False)[0] - np.count_nonzero(W.mass == 0))

@@ -16,8 +16,8 @@ Equation numbers are the paper's. Cost: that of the graph plus the pairs.
 """
 
 import numpy as np
-from scipy import sparse
 
+from linkwise.arrays import door, dtype_name
 from linkwise.graph.anchors import AnchoredMatrix
 
 
@@ -25,11 +25,7 @@ def mean_weight(W):
     """Return the mean positive weight off the diagonal; of an anchor graph, weighted by itself."""
     if isinstance(W, AnchoredMatrix):
         return W.mean_weight()
-    diagonal = W.diagonal()
-    off = W - (sparse.diags_array(diagonal) if sparse.issparse(W) else np.diag(diagonal))
-    values = off.data if sparse.issparse(off) else off
-    positive = values[values > 0]
-    return positive.mean() if len(positive) else 1
+    return door(W).positive_mean(W)
 
 
 def mix_constraints(W, Q, balance, *, scale_constraints=False):
@@ -46,10 +42,9 @@ def mix_constraints(W, Q, balance, *, scale_constraints=False):
     """
     if scale_constraints:
         Q = Q * mean_weight(W)
-    mixed = balance * W + (1 - balance) * Q.astype(W.dtype)  # Eq. (41)
     if isinstance(W, AnchoredMatrix):
-        return mixed
-    return mixed.tocsr() if sparse.issparse(mixed) else np.asarray(mixed, dtype=W.dtype)
+        return balance * W + (1 - balance) * Q.astype(dtype_name(W))  # Eq. (41)
+    return door(W).mixture(W, balance, Q, 1 - balance)
 
 
 def two_way_labels(Z, kept):

@@ -18,13 +18,11 @@ Cost: O(nnz m) a Lanczos step, O(n m) memory.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from linkwise.arrays import door, namespace, on_device
+from linkwise.arrays import door, namespace
 from linkwise.embedding.anchored import AnchoredBasis, anchored_basis
 from linkwise.graph.anchors import AnchoredMatrix
 from linkwise.graph.laplacians import (
-    balanced_components,
     component_vectors,
     degrees,
     inverse_root,
@@ -69,11 +67,7 @@ def spectral_basis(W, m, rng, *, order=None):
     d = degrees(W)
     S = normalise(W, d)
     m = min(m, W.shape[0])
-    if on_device(W):
-        top, parts = component_vectors(W, d, m)
-        values, vectors = largest_eigenpairs(S, m, top=top, rng=rng)
-        return Basis(vectors, values, d, parts)
-    top = balanced_components(W, d)
+    top, parts = component_vectors(W, d, m)
     if order is not None:
         S, top = S[order][:, order], top[order]
     values, vectors = largest_eigenpairs(S, m, top=top, rng=rng)
@@ -81,7 +75,7 @@ def spectral_basis(W, m, rng, *, order=None):
         back = np.empty_like(vectors)
         back[order] = vectors
         vectors = back
-    return Basis(vectors, values, d, top.shape[1])
+    return Basis(vectors, values, d, parts)
 
 
 def additive_basis(W, m, rng):
@@ -93,16 +87,13 @@ def additive_basis(W, m, rng):
     if isinstance(W, AnchoredMatrix):
         return anchored_basis(W, m, rng, additive=True)
     d = degrees(W)
-    most = d.max() if d.max() > 0 else d.dtype.type(1)
-    slack = most - d
-    if sparse.issparse(W):
-        N = ((W + sparse.diags_array(slack)) * d.dtype.type(1 / most)).tocsr()
-    else:
-        N = (W + np.diag(slack)) / most
-    top = balanced_components(W, np.ones_like(d))
-    values, vectors = largest_eigenpairs(N, min(m, W.shape[0]), top=top, rng=rng)
-    parts = int(np.count_nonzero((top != 0).T @ d))
-    return Basis(vectors, values, np.full_like(d, most), parts)
+    xp, m = namespace(d), min(m, W.shape[0])
+    most = xp.max(d) if xp.max(d) > 0 else xp.ones_like(d[0])
+    N = door(W).shifted(W, most - d, most)
+    top, count = component_vectors(W, xp.ones_like(d), m)
+    values, vectors = largest_eigenpairs(N, m, top=top, rng=rng)
+    alone = int(xp.sum(door(d).cast(d == 0, "int64")))  # points without edges
+    return Basis(vectors, values, most * xp.ones_like(d), count - alone)
 
 
 def spectral_embedding(W, k, rng):

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, Type
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -26,7 +25,17 @@ from linkwise._check import (
     check_y,
 )
 from linkwise._typing import Array, FilePath, Integers, Matrix, Points
-from linkwise.arrays import Caller, caller_of, door, is_sparse, namespace, on_device, send, take, to_host
+from linkwise.arrays import (
+    Caller,
+    caller_of,
+    door,
+    is_sparse,
+    namespace,
+    on_device,
+    send,
+    take,
+    to_host,
+)
 from linkwise.blocks.rows import is_external, new_labels, on_cluster, take_rows
 from linkwise.blocks.sources import open_rows
 from linkwise.constraints import Constraints, Pair
@@ -64,32 +73,13 @@ def whole(
     return fit_whole
 
 
-def _keys(X: Matrix) -> Array:
-    """Return one comparable key per row, equal exactly for equal rows."""
-    if sparse.issparse(X):
-        X = X.copy()
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        columns = X.indices.astype(np.int64)  # equal rows may come with int32 or int64 indices
-        starts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        keys = [columns[a:b].tobytes() + X.data[a:b].tobytes() for a, b in starts]
-        return np.array(keys, dtype=object)
-    X = np.ascontiguousarray(X + 0.0)  # -0.0 becomes 0.0
-    return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
-
-
 def match_rows(X: Matrix, queries: Matrix) -> Integers:
     """Return for every query the first row of X equal to it, -1 where there is none.
 
     >>> match_rows(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([ 1, -1])
     """
-    keys = _keys(X)
-    first: dict[Any, int] = {}
-    for row, key in enumerate(keys.tolist()):
-        first.setdefault(key, row)
-    found = _keys(queries.astype(X.dtype)).tolist()
-    return np.array([first.get(key, -1) for key in found], dtype=np.int64)
+    return door(X).match_rows(X, queries)
 
 
 def seen_rows(fitted: Matrix, X: Matrix) -> Integers:
@@ -97,12 +87,9 @@ def seen_rows(fitted: Matrix, X: Matrix) -> Integers:
 
     The fitted points are recognised as a whole, because results may differ for equal rows of them.
     """
-    if on_device(X):
-        if X.shape == fitted.shape and bool(namespace(X).all(fitted == X)):
-            return door(X).asarray(np.arange(X.shape[0]), X)
-        return door(X).match_rows(fitted, X)
-    if X.shape == fitted.shape and type(X) is type(fitted) and not np.any((fitted != X).sum()):
-        return np.arange(X.shape[0])
+    tools = door(X)
+    if X.shape == fitted.shape and tools.equal(fitted, X):
+        return tools.asarray(np.arange(X.shape[0]), X)
     return match_rows(fitted, X)
 
 

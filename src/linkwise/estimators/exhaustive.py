@@ -4,14 +4,16 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from linkwise._check import check_memory
 from linkwise._typing import Affinity, Array, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise.arrays import door, dtype_name, is_sparse, to_host
 from linkwise.blocks.cost import check_cost
+from linkwise.blocks.executors import executor_of
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import spectral_basis
+from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.graph.anchors import inverse
 from linkwise.kernel.exhaustive import spread, spread_edges, spread_memory
@@ -54,6 +56,7 @@ class ExhaustivePropagation(SpectralClusterer):
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "reach": [StrOptions({"auto", "all", "edges"})],
     }
+    traits = Traits(rows=10_000_000, device=True)  # through anchors
 
     def __init__(
         self,
@@ -94,18 +97,19 @@ class ExhaustivePropagation(SpectralClusterer):
         if links and self.affinity == "anchors":
             W = self._on_anchors(W, links)
         elif links:
-            W = W * W.dtype.type(1 / max(W.max(), 1))  # Eq. (4) is for weights in [0, 1]
-            W = self._on_points(W, links.arrays())
+            tools = door(W)
+            W = tools.times(W, 1 / max(tools.largest_entry(W), 1))  # Eq. (4): weights in [0, 1]
+            with executor_of(X):
+                W = self._on_points(W, links.arrays())
         self.affinity_matrix_ = W
         self._basis = spectral_basis(W, self.n_clusters, rng, order=self._graph_.order)
         return self._partition(rng, out=out)
 
     def _on_points(self, W: Matrix, pairs: tuple[Array, ...]) -> Matrix:
-        if not sparse.issparse(W) or self._reach(W) == "all":
+        if not is_sparse(W) or self._reach(W) == "all":
             return spread(W, *pairs, alpha=self.alpha)
-        check_cost(
-            W.shape[0], memory=spread_memory(W, *pairs[:3]), instead='use affinity="anchors"'
-        )
+        memory = spread_memory(to_host(W), *pairs[:3])
+        check_cost(W.shape[0], memory=memory, instead='use affinity="anchors"')
         return spread_edges(
             W, *pairs, alpha=self.alpha, surroundings=True, order=self._graph_.order
         )
@@ -113,7 +117,7 @@ class ExhaustivePropagation(SpectralClusterer):
     def _on_anchors(self, W: Matrix, links: Constraints) -> Any:
         root = np.sqrt(inverse(W.mass))
         gram = root[:, None] * W.G * root
-        S_touched = (W.Z[links.ids] * root).tocsr()
+        S_touched = (to_host(W.Z[links.ids]) * root).tocsr()
         pairs = *links.pairs.T, links.sign, links.weight
         F = anchor_judgement(gram, S_touched, *pairs, alpha=self.alpha)
         return W.with_core(spread_core(F, gram, W.mass))
@@ -123,5 +127,5 @@ class ExhaustivePropagation(SpectralClusterer):
         if self.reach == "auto":
             return "all" if n <= ALL_UP_TO else "edges"
         if self.reach == "all":
-            check_memory(n, W.dtype, copies=4, instead='use reach="edges"')
+            check_memory(n, dtype_name(W), copies=4, instead='use reach="edges"')
         return self.reach

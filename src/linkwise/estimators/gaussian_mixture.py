@@ -19,7 +19,6 @@ from linkwise._typing import (
     RandomState,
     Sparse,
 )
-from linkwise.arrays import take
 from linkwise.constraints import Constraints
 from linkwise.constraints.closure import components
 from linkwise.estimators.base import (

@@ -148,9 +148,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallerAr
         )  # fmt: skip
         self._graph_, self._seed, self.embedding_ = graph, seed, door(X).cast(Y, X)
 
-    def fit_transform(
-        self, X: Points, y: ArrayLike | None = None, *, device: Any = None
-    ) -> Floats:
+    def fit_transform(self, X: Points, y: ArrayLike | None = None, *, device: Any = None) -> Floats:
         """Lay the points out and return their coordinates; see `fit`."""
         return self.fit(X, y, device=device).embedding_ + 0
 

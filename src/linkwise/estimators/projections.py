@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._check import (
     check_constraints,
-    check_mixed,
     check_memory,
+    check_mixed,
     check_points,
     check_y,
 )

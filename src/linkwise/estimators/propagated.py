@@ -10,11 +10,12 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory
 from linkwise._typing import Affinity, Integers, Matrix, OnConflict, OnUnknown, RandomState
+from linkwise.arrays import to_host
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.rows import spaced, take_rows
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import extend, spectral_basis, unit_rows
-from linkwise.estimators.base import POSITIVE
+from linkwise.estimators.base import POSITIVE, Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.graph.affinity import GaussianAffinity
 from linkwise.graph.anchors import inverse
@@ -78,6 +79,9 @@ class PropagatedSpectralClustering(SpectralClusterer):
         "algorithm": [StrOptions({"auto", "a", "b"})],
         "eps": [POSITIVE, tuple, list],
     }
+
+    traits = Traits(rows=10_000_000, device=True)  # through anchors
+    _on_device = ("anchors",)
 
     algorithm_: Literal["a", "b"]
 
@@ -166,13 +170,13 @@ class PropagatedSpectralClustering(SpectralClusterer):
 
     def _on_anchors(self, X: Matrix, links: Constraints, told: dict[str, Any]) -> Any:
         graph = self._graph_
-        few = take_rows(
-            X, spaced(graph.sample, min(len(graph.sample), POINTS * graph.W.G.shape[0]))
-        )
+        size = min(len(graph.sample), POINTS * graph.W.G.shape[0])
+        few = to_host(take_rows(X, spaced(graph.sample, size)))
         sigma = resolve_sigma(self.sigma, median_scale(few.astype(np.float64)))
-        K_A = GaussianAffinity(graph.anchors.astype(np.float64), sigma).W
+        K_A = GaussianAffinity(to_host(graph.anchors).astype(np.float64), sigma).W
         i, j, sign, weight = links.arrays()
-        core = propagate_core(K_A, graph.Z[i], graph.Z[j], sign, weight, **told)
+        Z_i, Z_j = (to_host(graph.Z[end]) for end in (i, j))
+        core = propagate_core(K_A, Z_i, Z_j, sign, weight, **told)
         return graph.W.with_core(core)
 
     def _assign(self, X: Matrix) -> Integers:

@@ -17,11 +17,12 @@ from linkwise._typing import (
     OnUnknown,
     RandomState,
 )
+from linkwise.arrays import door, to_host
 from linkwise.blocks.rows import on_cluster
 from linkwise.constraints import Constraints
 from linkwise.embedding.signed import mix_constraints, two_way_labels
 from linkwise.embedding.spectral import extend, spectral_basis
-from linkwise.estimators.base import broken_links
+from linkwise.estimators.base import Traits, broken_links
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.exceptions import ConstraintWarning, ConvergenceWarning, warn
 from linkwise.partition.k_means import by_appearance
@@ -70,6 +71,8 @@ class SignedSpectralClustering(SpectralClusterer):
         "scale_constraints": ["boolean"],
         "two_way": [StrOptions({"auto", "first", "second", "kmeans"})],
     }
+
+    traits = Traits(rows=10_000_000, device=True)  # through anchors
 
     balance_: float
     eigenvalues_: Floats
@@ -166,7 +169,9 @@ class SignedSpectralClustering(SpectralClusterer):
                 f"two_way={self.two_way!r} reads the eigenvectors of all rows, and X is on a Dask "
                 'cluster: use two_way="kmeans"'
             )
-        Z = self.embedding_ = np.asarray(self._basis.vectors)
+        Z = np.asarray(to_host(self._basis.vectors))
+        tools = door(self._basis.vectors)
+        self.embedding_ = tools.asarray(Z, self._basis.vectors)
 
         def kept(labels: Array) -> float:
             return links.weight[~links.violated(labels)].sum()
@@ -176,14 +181,15 @@ class SignedSpectralClustering(SpectralClusterer):
         else:
             self._column = 0 if self.two_way == "first" else 1
             labels = (Z[:, self._column] > 0).astype(np.int64)
-        labels, self._names = by_appearance(labels)
+        labels, names = by_appearance(labels)
+        self._names = tuple(names.tolist())
         if len(self._names) == 1:
             warn(
                 "only 1 of 2 clusters found: all entries of the eigenvector have one sign; try "
                 'two_way="kmeans"',
                 ConvergenceWarning,
             )
-        return labels
+        return tools.asarray(labels, self._basis.vectors)
 
     def _warn_of_components(self) -> None:
         if self.balance_ > 0:  # a graph of constraints alone always has many parts
@@ -195,5 +201,5 @@ class SignedSpectralClustering(SpectralClusterer):
         P, degree = self._graph_.rows(X)
         balance = self.balance_ if self.balance == "auto" else float(self.balance)
         z = extend(self._basis, P, balance * degree)[:, self._column]
-        side = (z > 0).astype(np.int64)
-        return np.where(side == self._names[0], 0, len(self._names) - 1)
+        side = (z > 0) == bool(self._names[0])  # that of the first name
+        return door(z).cast(~side, "int64") * (len(self._names) - 1)

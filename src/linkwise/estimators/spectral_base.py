@@ -57,7 +57,6 @@ OF_POINTS = {
     "labels_", "violations_", "embedding_", "affinity_matrix_", "_fit_X", "_sample_id",
     "_label_rows", "_graph_", "_basis", "_terms", "_errors", "_propagated",
 }  # fmt: skip
-ON_DEVICE = ("nearest_neighbors", "anchors")
 # share of edges: below .8 the graph of mixed tables led to the clusters of k-means, at .97 not
 SAME_CATEGORIES = 0.9
 CHOICES = {"search": ("auto", "exact", "approximate"), "metric": ("euclidean", "cosine")}
@@ -112,6 +111,7 @@ class SpectralClusterer(InductiveClusterer):
     }
 
     traits = Traits(rows=10_000_000)  # through anchors
+    _on_device: tuple[str, ...] = ("nearest_neighbors", "anchors")  # affinities
 
     affinity_matrix_: Any  # array, csr_array or AnchoredMatrix
     embedding_: Any  # array, or rows computed when asked for
@@ -211,10 +211,10 @@ class SpectralClusterer(InductiveClusterer):
 
     def _check_device(self, where: str, instead: str) -> None:
         super()._check_device(where, instead)
-        if self.affinity not in ON_DEVICE:
+        if self.affinity not in self._on_device:
             raise TypeError(
                 f"affinity={self.affinity!r} is computed on the CPU, and {where}: {instead}, or "
-                f"use one of {', '.join(map(repr, ON_DEVICE))}"
+                f"use one of {', '.join(map(repr, self._on_device))}"
             )
 
     def _place(self, X: Any, labels: Integers) -> None:

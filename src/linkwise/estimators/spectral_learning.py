@@ -41,7 +41,7 @@ class SpectralLearning(SpectralClusterer):
         **SpectralClusterer._parameter_constraints,
         "normalization": [StrOptions({"symmetric", "additive"})],
     }
-    traits = Traits(weights=False, rows=10_000_000)
+    traits = Traits(weights=False, rows=10_000_000, device=True)
 
     def __init__(
         self,

@@ -15,10 +15,11 @@ from linkwise._typing import (
     OnUnknown,
     RandomState,
 )
-from linkwise.blocks.rows import LazyRows
+from linkwise.arrays import door
+from linkwise.blocks.rows import ComputedRows, LazyRows, on_cluster
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
-from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE
+from linkwise.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, Traits
 from linkwise.estimators.spectral_base import SpectralClusterer
 from linkwise.kernel.spectral_regularization import diagonal_errors, fit_matrix, matrix_root
 
@@ -71,6 +72,8 @@ class SpectralRegularization(SpectralClusterer):
         "diagonal": [StrOptions({"paper", "balanced"})],
     }
 
+    traits = Traits(rows=10_000_000, device=True)  # through anchors
+
     matrix_: Floats
     shrinkage_: float
 
@@ -107,10 +110,11 @@ class SpectralRegularization(SpectralClusterer):
         self._prepare_basis(X, rng, self.n_components)
         self._errors = diagonal_errors(self._first())
 
-    def _first(self) -> LazyRows:
+    def _first(self) -> Any:
         """Return the eigenvectors that the matrix recombines."""
-        m = self.n_components
-        return LazyRows(self._basis.vectors, lambda V: V[:, :m])
+        F, m = self._basis.vectors, self.n_components
+        lazy = isinstance(F, ComputedRows) or on_cluster(F) is not None
+        return LazyRows(F, lambda V: V[:, :m]) if lazy else F[:, :m]
 
     def _learn(
         self,
@@ -128,10 +132,11 @@ class SpectralRegularization(SpectralClusterer):
                 errors=self._errors, rng=rng,
             )  # fmt: skip
             root = matrix_root(self.matrix_) * X.shape[0] ** 0.5
-            self._root = root.astype(self._basis.vectors.dtype)
+            F = self._basis.vectors
+            self._root = door(F).asarray(root, F, F.dtype)
         return self._partition(rng, out=out)
 
     def _embed(self, V: Array) -> Array:
         if self._root is None:
             return unit_rows(V[:, : self.n_clusters])
-        return (V[:, : self.n_components] @ self._root).astype(V.dtype, copy=False)  # F M^1/2
+        return V[:, : self.n_components] @ self._root  # F M^1/2

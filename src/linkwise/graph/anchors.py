@@ -29,7 +29,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from linkwise.arrays import door, namespace, on_device, to_host
+from linkwise.arrays import door, dtype_name, namespace, on_device, to_host
 from linkwise.blocks.executors import one_thread, run_blocks
 from linkwise.blocks.passes import over_blocks, tree_sum
 from linkwise.blocks.rows import (
@@ -231,23 +231,12 @@ def gram(Z, inverse_degrees=None):
 
     def add(part, block):
         indices, weights = block.block(slice(None))
-        s = indices.shape[1]
-        # each pair of slots once; the transpose adds the other order, and half of own ones
-        slots = [(a, b, 0.5 if a == b else 1) for a in range(s) for b in range(a, s)]
-        if on_device(weights) and inverse_degrees is None:
-            return tuple(map(to_host, door(weights).pair_sums(indices, weights, p)))
-        left = weights = weights.astype(np.float64)  # float32 would give no Gram matrix
+        tools, left = door(weights), None
+        weights = tools.cast(weights, "float64")  # float32 would give no Gram matrix
         if inverse_degrees is not None:
-            rows = door(weights).row_matrix(indices, weights, p)
+            rows = tools.row_matrix(indices, weights, p)
             left = weights * inverse_degrees(rows)[:, None]
-        mass = np.bincount(indices.ravel(), weights=weights.ravel(), minlength=p)
-        place = indices.astype(np.int64)
-        half = np.bincount(
-            np.concatenate([place[:, a] * p + place[:, b] for a, b, _ in slots]),
-            weights=np.concatenate([left[:, a] * weights[:, b] * c for a, b, c in slots]),
-            minlength=p * p,
-        )
-        return half.reshape(p, p), mass
+        return tuple(map(to_host, tools.pair_sums(indices, weights, p, left)))
 
     remote = on_cluster(Z)
     if remote is not None:
@@ -297,7 +286,12 @@ class AnchoredMatrix:
     def with_core(self, core):
         """Return Z C Z^T with another C, (p, p)."""
         reach = core @ self.mass
-        G, mass = gram(self.Z, lambda rows: inverse(rows @ reach))
+
+        def inverse_degrees(rows):
+            tools = door(rows)
+            return inverse(tools.product(rows, tools.asarray(reach, rows)))
+
+        G, mass = gram(self.Z, inverse_degrees)
         return type(self)(self.Z, core, mass, G)
 
     def times_core(self, A):
@@ -310,10 +304,9 @@ class AnchoredMatrix:
 
     def entries(self, i, j):
         """Return the entries (i, j) of Z C Z^T for lists of rows."""
-        left = self.times_core(self.Z[np.asarray(i)])
-        return np.asarray(
-            sparse.csr_array(left).multiply(self.Z[np.asarray(j)]).sum(axis=1)
-        ).ravel()
+        left, right = (to_host(self.Z[np.asarray(end)]) for end in (i, j))
+        left = sparse.csr_array(self.times_core(left))
+        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
 
     def mean_weight(self):
         """Return the mean of the entries of Z C Z^T, each weighted by itself."""
@@ -322,7 +315,7 @@ class AnchoredMatrix:
 
     def max(self):
         """Return an upper bound of the entries: 1, the sum of a row."""
-        return self.dtype.type(1)
+        return np.dtype(dtype_name(self)).type(1)
 
     def __rmul__(self, c):
         touched = self.touched and Touched(self.touched.rows, c * self.touched.Q)
@@ -343,7 +336,7 @@ class AnchoredMatrix:
 
     def toarray(self):
         """Return W as a dense array, n^2 memory."""
-        Z = self.Z[slice(0, self.shape[0])].toarray()
+        Z = to_host(self.Z[slice(0, self.shape[0])]).toarray()
         W = self.times_core(Z) @ Z.T
         if self.touched is not None:
             W[np.ix_(self.touched.rows, self.touched.rows)] += self.touched.Q.toarray()
@@ -352,5 +345,5 @@ class AnchoredMatrix:
 
 def inverse(d):
     """Return 1 / d, and 0 where d is 0."""
-    d = np.asarray(d)
-    return np.divide(1, d, out=np.zeros_like(d), where=d > 0)
+    xp, some = namespace(d), d > 0
+    return xp.where(some, 1 / xp.where(some, d, xp.ones_like(d)), xp.zeros_like(d))

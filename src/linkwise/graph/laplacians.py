@@ -17,7 +17,6 @@ component. Without negative weights every component is balanced, and e = 1.
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from linkwise.arrays import door, is_sparse, namespace
 
@@ -50,33 +49,37 @@ def laplacian(W):
     return np.eye(len(S), dtype=S.dtype) - S
 
 
-def _double_cover(W):
-    """Return the components of the graph with two copies, i+ and i-, of every point.
+def component_vectors(W, d, most=None):
+    """Return the eigenvectors of `balanced_components`, and the number c of the components.
 
-    A positive edge joins equal signs, a negative edge opposite ones, so a component is balanced
-    exactly if its points' two copies lie in different components of the cover.
+    Parameters
+    ----------
+    W : symmetric array or sparse array (n, n)
+    d : array (n,), degrees
+    most : int or None, how many vectors are needed
+
+    Returns
+    -------
+    top : csc_array (n, c); on a device a tensor (n, at most ``most``)
+    c : int
     """
-    W = sparse.csr_array(W)
-    W.eliminate_zeros()
-    if W.nnz == 0 or W.data.min() > 0:  # two equal copies without an edge between them
-        count, label = connected_components(W, directed=False)
-        return np.stack([label, label + count])
-    positive, negative = W > 0, W < 0
-    cover = sparse.block_array([[positive, negative], [negative, positive]], format="csr")
-    return connected_components(cover, directed=False)[1].reshape(2, -1)
+    n, tools, xp = W.shape[0], door(W), namespace(W)
+    if not is_sparse(W) and xp.any(xp.all(W != 0, axis=1)):  # a point has all edges
+        if xp.any(W < 0):  # connected: at most one balanced component, nothing repeats
+            return tools.indicators(n, [], [], d[:0], 0), 0
+        return tools.one_column(xp.sqrt(d) / xp.sqrt(xp.sum(d))), 1
 
-
-def component_vectors(W, d, most):
-    """Return what `balanced_components` does for weights >= 0, as (n, at most ``most``) and c."""
-    xp, tools = namespace(d), door(d)
-    label = tools.components(W)
-    volume = tools.label_totals(d, label)
-    largest = xp.argsort(volume, descending=True, stable=True)
-    parts = int(xp.sum(tools.cast(volume > 0, "int64")))
-    own = largest[: min(parts, most)]
-    member = (label[:, None] == own[None, :]) & (d > 0)[:, None]
-    share = xp.sqrt(tools.cast(d, "float64")[:, None] / volume[own])
-    return tools.cast(xp.where(member, share, xp.zeros_like(share)), d), parts
+    plus, minus = tools.cover_components(W)
+    (rows,) = xp.nonzero((plus != minus) & (d > 0))
+    # both halves of the cover have each balanced component once: keep the half of lower number
+    component = xp.minimum(plus[rows], minus[rows])
+    sign = xp.where(plus[rows] == component, 1, -1)
+    column, volume = tools.totals_by_name(component, d[rows])
+    rank = tools.ranks_from_largest(volume)
+    values = sign * xp.sqrt(d[rows] / volume[column])
+    count = len(volume)
+    width = count if most is None else min(count, most)
+    return tools.indicators(n, rows, rank[column], tools.cast(values, W), width), count
 
 
 def balanced_components(W, d=None):
@@ -90,21 +93,4 @@ def balanced_components(W, d=None):
     -------
     csc_array (n, c), orthonormal columns, components of large volume first
     """
-    n = W.shape[0]
-    d = degrees(W) if d is None else d
-    if not sparse.issparse(W) and np.any(np.all(W != 0, axis=1)):  # a point has all edges
-        if np.any(W < 0):  # connected: at most one balanced component, nothing repeats
-            return sparse.csc_array((n, 0), dtype=W.dtype)
-        return sparse.csc_array((np.sqrt(d) / np.sqrt(d.sum()))[:, None])
-
-    plus, minus = _double_cover(W)
-    rows = np.flatnonzero((plus != minus) & (d > 0))
-    # both halves of the cover have each balanced component once: keep the half of lower number
-    component = np.minimum(plus, minus)[rows]
-    sign = np.where(plus[rows] == component, 1, -1)
-    _, column = np.unique(component, return_inverse=True)
-    volume = np.bincount(column, weights=d[rows])
-    rank = np.empty(len(volume), dtype=np.int64)
-    rank[np.argsort(-volume, kind="stable")] = np.arange(len(volume))
-    values = (sign * np.sqrt(d[rows] / volume[column])).astype(W.dtype)
-    return sparse.csc_array((values, (rows, rank[column])), shape=(n, len(volume)))
+    return component_vectors(W, degrees(W) if d is None else d)[0]

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from linkwise.arrays import door
 from linkwise.blocks import run_blocks
-
-VALUES = 1 << 18  # to gather at a time from each factor: they fit in the cache
 
 
 class Entries(NamedTuple):
@@ -89,13 +88,14 @@ def listed(W, i, j):
     return Entries(rows[off], columns[off], weight[first][off])
 
 
-def in_blocks(evaluate, count, width, dtype, *, run=run_blocks):
+def in_blocks(evaluate, count, width, like, *, run=run_blocks):
     """Return evaluate(part) for slices of ``count`` entries from factors ``width`` columns wide.
 
-    ``run`` is `run_blocks`, or `map` inside of what is a block of something else already.
+    The result is of the library and dtype of ``like``. ``run`` is `run_blocks`, or `map` inside of
+    what is a block of something else already.
     """
-    out = np.empty(count, dtype=dtype)
-    block = max(VALUES // max(width, 1), 16)
+    out = door(like).empty(count, like)
+    block = door(like).gathered_rows(width)
 
     def fill(part):
         out[part] = evaluate(part)
@@ -106,12 +106,14 @@ def in_blocks(evaluate, count, width, dtype, *, run=run_blocks):
 
 
 def row_products(Y, Z, rows, columns, *, run=run_blocks):
-    """Return y_row . z_column for each listed entry, from factors (n, q)."""
+    """Return y_row . z_column for each listed entry, from factors (n, q) of one dtype."""
+    tools = door(Y)
+    rows, columns = (tools.asarray(part, Y) for part in (rows, columns))
 
     def product(part):
-        return np.einsum("ij,ij->i", Y[rows[part]], Z[columns[part]])
+        return tools.row_products(Y[rows[part]], Z[columns[part]])
 
-    return in_blocks(product, len(rows), Y.shape[1], np.result_type(Y, Z), run=run)
+    return in_blocks(product, len(rows), Y.shape[1], Y, run=run)
 
 
 def row_maxima(Y, Z, rows, columns):
@@ -122,4 +124,4 @@ def row_maxima(Y, Z, rows, columns):
         product *= Z[columns[part]]
         return product.max(axis=1)
 
-    return in_blocks(largest, len(rows), Y.shape[1], np.result_type(Y, Z))
+    return in_blocks(largest, len(rows), Y.shape[1], Y)

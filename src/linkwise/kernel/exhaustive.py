@@ -29,6 +29,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from linkwise.arrays import door, dtype_name, namespace, to_host
 from linkwise.blocks import run_blocks
 from linkwise.blocks.executors import available_cores
 from linkwise.graph.laplacians import normalise
@@ -52,10 +53,12 @@ def diffuse(S, B, *, alpha, tol=1e-8):
     steps = int(np.ceil(np.log(tol / 2) / np.log(rate)))
     # the centre of the spectrum is 1 and its radius alpha
     rest = (1 - alpha) * B
-    previous, X, weight = np.zeros_like(B), rest, 2.0
+    previous, X, weight = namespace(B).zeros_like(B), rest, 2.0
     for _ in range(steps):
         weight = 1 / (1 - alpha**2 * weight / 4)
-        step = S @ X  # then in place: previous + weight (alpha S X + rest - previous)
+        step = door(S).product(
+            S, X
+        )  # then in place: previous + weight (alpha S X + rest - previous)
         step *= alpha
         step += rest
         step -= previous
@@ -65,17 +68,15 @@ def diffuse(S, B, *, alpha, tol=1e-8):
     return X
 
 
-def unit_columns(n, points, dtype):
+def unit_columns(n, points, like):
     """Return the columns of the identity that belong to some points, dense (n, len(points)).
 
-    >>> unit_columns(3, np.array([2, 0]), float)
+    >>> unit_columns(3, np.array([2, 0]), np.zeros(1))
     array([[0., 1.],
            [0., 0.],
            [1., 0.]])
     """
-    B = np.zeros((n, len(points)), dtype=dtype)
-    B[points, np.arange(len(points))] = 1
-    return B
+    return door(like).scattered((n, len(points)), points, np.arange(len(points)), 1, like)
 
 
 def touched_matrix(i, j, sign, weight):
@@ -91,7 +92,7 @@ def touched_matrix(i, j, sign, weight):
 
 def reweight(F, w):
     """Return W' of Eq. (4)."""
-    return np.where(F >= 0, 1 - (1 - F) * (1 - w), (1 + F) * w)
+    return namespace(F).where(F >= 0, 1 - (1 - F) * (1 - w), (1 + F) * w)
 
 
 def _width(n):
@@ -101,17 +102,17 @@ def _width(n):
 
 def factor_block(S, touched, Z, columns, *, alpha):
     """Return columns of H Z and of H, Eq. (3); Z csc_array, ``columns`` a slice of it."""
-    n = S.shape[0]
-    tol = 1e-8 if S.dtype == np.float64 else 1e-6
-    H = diffuse(S, unit_columns(n, touched[columns], S.dtype), alpha=alpha, tol=tol)
-    HZ = np.ascontiguousarray(H @ Z[columns, columns])
+    n, tools = S.shape[0], door(S)
+    tol = 1e-8 if dtype_name(S) == "float64" else 1e-6
+    H = diffuse(S, unit_columns(n, touched[columns], S), alpha=alpha, tol=tol)
+    HZ = tools.times_sparse(H, Z[columns, columns])
     part = Z[:, columns].tocoo()
     away = (part.row < columns.start) | (part.row >= columns.stop)
     far, column = np.unique(part.col[away], return_inverse=True)
     if len(far):
-        B = np.zeros((n, len(far)), dtype=S.dtype)
-        B[touched[part.row[away]], column] = part.data[away]
-        HZ[:, far] += diffuse(S, B, alpha=alpha, tol=tol)
+        rows = touched[part.row[away]]
+        B = tools.scattered((n, len(far)), rows, column, part.data[away], S)
+        HZ[:, tools.asarray(far, S)] += diffuse(S, B, alpha=alpha, tol=tol)
     return HZ, H
 
 
@@ -119,7 +120,7 @@ def factors(W, i, j, sign, weight, *, alpha, then):
     """Yield then((H Z)_b, H_b) of blocks of columns: F = sum_b (H Z)_b H_b^T, Eq. (3)."""
     S = normalise(W)
     touched, Z = touched_matrix(i, j, sign, weight)
-    Z = Z.astype(S.dtype).tocsc()
+    Z = Z.astype(dtype_name(S)).tocsc()
 
     def block(columns):
         return then(*factor_block(S, touched, Z, columns, alpha=alpha))
@@ -130,7 +131,8 @@ def factors(W, i, j, sign, weight, *, alpha, then):
 
 
 def _largest(F):
-    return max(np.abs(F).max(initial=0), np.finfo(F.dtype).tiny)
+    most = float(namespace(F).max(namespace(F).abs(F))) if len(F) else 0.0
+    return max(most, float(np.finfo(dtype_name(F)).tiny))
 
 
 def spread_memory(W, i, j, sign):
@@ -155,17 +157,17 @@ def spread(W, i, j, sign, weight, *, alpha=0.8):
     array (n, n), zero diagonal
     """
     parts = factors(W, i, j, sign, weight, alpha=alpha, then=lambda *pair: pair)
-    HZ, H = (np.hstack(part) for part in zip(*parts, strict=True))  # (n, r)
-    F = HZ @ H.T
-    np.fill_diagonal(F, 0)
+    tools = door(W)
+    HZ, H = (tools.beside(part) for part in zip(*parts, strict=True))  # (n, r)
+    F = tools.without_diagonal(HZ @ H.T)
     F /= _largest(F)
-    W = reweight(F, W.toarray() if sparse.issparse(W) else W)
-    np.fill_diagonal(W, 0)
-    return W
+    return tools.without_diagonal(reweight(F, tools.dense(W)))
 
 
 def spread_edges(W, i, j, sign, weight, *, alpha=0.8, surroundings=False, order=None):
-    """Return W' on the edges of W and on the given pairs alone, a csr_array; see `spread`.
+    """Return W' on the edges of W and on the given pairs alone, sparse as W; see `spread`.
+
+    The edges are listed on the CPU.
 
     Parameters
     ----------
@@ -175,19 +177,21 @@ def spread_edges(W, i, j, sign, weight, *, alpha=0.8, surroundings=False, order=
     if order is not None:
         place = np.argsort(order)
         W, i, j = W[order][:, order], place[i], place[j]
-    pairs = i, j
+    pairs, edges, tools = (i, j), to_host(W), door(W)
     if surroundings:
         must = sign > 0
-        near = linked_pairs(W, i[must], j[must])
+        near = linked_pairs(edges, i[must], j[must])
         pairs = np.r_[i, near[0]], np.r_[j, near[1]]
-    entries = listed(W, *pairs)
+    entries = listed(edges, *pairs)
+    places = [tools.asarray(part, W) for part in (entries.rows, entries.columns)]
 
     def on_entries(HZ, H):
-        return row_products(HZ, H, entries.rows, entries.columns, run=map)
+        return row_products(HZ, H, *places, run=map)
 
-    F = np.zeros(len(entries.rows), dtype=W.dtype)
+    F = tools.asarray(np.zeros(len(entries.rows), dtype=dtype_name(W)), W)
     for part in factors(W, i, j, sign, weight, alpha=alpha, then=on_entries):
         F += part
     F /= _largest(F)
-    spread_ = entries.symmetric(reweight(F, entries.weight).astype(W.dtype), W.shape[0])
+    values = tools.cast(reweight(F, tools.asarray(entries.weight, W)), W)
+    spread_ = tools.like_graph(entries.symmetric(to_host(values), W.shape[0]), W)
     return spread_ if order is None else spread_[place][:, place]

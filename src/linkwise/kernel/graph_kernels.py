@@ -107,7 +107,7 @@ def graph_kernel(W, kind, **params):
     K = np.empty((n, n), dtype=W.dtype)
     for start in range(0, n, COLUMNS):
         stop = min(start + COLUMNS, n)
-        K[:, start:stop] = operator @ unit_columns(n, np.arange(start, stop), W.dtype)
+        K[:, start:stop] = operator @ unit_columns(n, np.arange(start, stop), W)
     K += K.T
     K /= 2
     return np.maximum(K, 0, out=K)

@@ -13,6 +13,7 @@ is learnt about pairs that were not mentioned. Cost: that of the graph.
 import numpy as np
 from scipy import sparse
 
+from linkwise.arrays import door, dtype_name
 from linkwise.graph.anchors import AnchoredMatrix
 
 
@@ -25,23 +26,15 @@ def impose(W, i, j, sign):
     i, j : int arrays (s,)
     sign : array (s,), +1 must-link, -1 cannot-link; where a pair has both, the later one counts
     """
-    most = max(1, W.max())
-    value = np.where(sign > 0, most, 0).astype(W.dtype)
+    anchored = isinstance(W, AnchoredMatrix)
+    most = max(1, W.max() if anchored else door(W).largest_entry(W))
+    value = np.where(sign > 0, most, 0).astype(dtype_name(W))
     rows, columns, values = np.r_[i, j], np.r_[j, i], np.r_[value, value]
     keys = np.r_[i * W.shape[0] + j, j * W.shape[0] + i]
     _, last = np.unique(keys[::-1], return_index=True)  # each entry once, the later one
     last = len(keys) - 1 - last
-    if isinstance(W, AnchoredMatrix):
-        rows, columns = rows[last], columns[last]
-        change = values[last] - W.entries(rows, columns)
-        return W + sparse.csr_array((change, (rows, columns)), shape=W.shape)
-    if not sparse.issparse(W):
-        W = W.copy()
-        W[rows, columns] = values
-        return W
-    entries = (np.ones(len(last), dtype=W.dtype), (rows[last], columns[last]))
-    named = sparse.csr_array(entries, shape=W.shape)
-    imposed = sparse.csr_array((values[last], (rows[last], columns[last])), shape=W.shape)
-    W = (W - W.multiply(named) + imposed).tocsr()
-    W.eliminate_zeros()
-    return W
+    rows, columns, values = rows[last], columns[last], values[last]
+    if not anchored:
+        return door(W).with_entries(W, rows, columns, values)
+    change = values - W.entries(rows, columns)
+    return W + sparse.csr_array((change, (rows, columns)), shape=W.shape)

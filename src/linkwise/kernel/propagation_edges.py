@@ -80,7 +80,7 @@ class GaussianKernel:
         def evaluate(part):
             return squared_norms(X[a[part]] - self.X[b[part]])
 
-        squared = in_blocks(evaluate, len(a), self.X.shape[1], self.X.dtype)
+        squared = in_blocks(evaluate, len(a), self.X.shape[1], self.X)
         squared *= -0.5 / self.sigma**2
         return np.exp(squared, out=squared)
 

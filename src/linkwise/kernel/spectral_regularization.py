@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from linkwise.arrays import door, namespace, to_host
 from linkwise.blocks.passes import sum_over_blocks
 from linkwise.blocks.rows import take_rows
 
@@ -60,7 +61,7 @@ def _triangle(m):
 def pack(M):
     """Return x: the upper triangle, off-diagonal entries times sqrt(2), so |x| = |M|."""
     a, b, scale = _triangle(M.shape[-1])
-    return M[..., a, b] * scale
+    return M[..., a, b] * door(M).asarray(scale, M)
 
 
 def unpack(x, m):
@@ -79,9 +80,9 @@ def squared_errors(Y_i, Y_j, target, c):
     for start in range(0, len(Y_i), BLOCK):
         part = slice(start, start + BLOCK)
         outer = Y_i[part, :, None] * Y_j[part, None, :]  # (block, m, m)
-        rows = c[part, None] * pack((outer + outer.transpose(0, 2, 1)) / 2)
+        rows = c[part, None] * pack((outer + namespace(outer).swapaxes(outer, 1, 2)) / 2)
         aim = c[part] * target[part]
-        q += Quadratic(rows.T @ rows, rows.T @ aim, float(aim @ aim))
+        q += Quadratic(to_host(rows.T @ rows), to_host(rows.T @ aim), float(aim @ aim))
     return q
 
 
@@ -90,8 +91,9 @@ def diagonal_errors(F):
     n, m = F.shape
 
     def errors(part, rows):
-        Y = np.sqrt(n) * rows.astype(np.float64)
-        return squared_errors(Y, Y, np.ones(len(Y)), np.ones(len(Y)))
+        Y = float(np.sqrt(n)) * door(rows).cast(rows, "float64")
+        one = namespace(Y).ones_like(Y[:, 0])
+        return squared_errors(Y, Y, one, one)
 
     return Quadratic(*sum_over_blocks(errors, F, 2 * m * m))  # twice as wide as single precision
 
@@ -171,7 +173,7 @@ def fit_matrix(
     h : float, the shrinkage used, in units of the total weight of the pairs
     """
     n, m = F.shape
-    Y_i, Y_j = (np.sqrt(n) * take_rows(F, end, np.float64) for end in (i, j))
+    Y_i, Y_j = (np.sqrt(n) * to_host(take_rows(F, end, "float64")) for end in (i, j))
     x_0 = pack(np.diag((np.arange(m) < n_clusters) / n_clusters))
     total = float(np.sum(weight**2))
     unit = diagonal_errors(F) if errors is None else errors

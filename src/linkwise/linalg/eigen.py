@@ -22,7 +22,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from linkwise.arrays import door, namespace, on_device, to_host
+from linkwise.arrays import door, dtype_name, namespace, on_device, to_host
 from linkwise.blocks.progress import Progress
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.linalg.subspace import EXTRA, RESIDUAL, ROUNDS, filtered_subspace
@@ -148,7 +148,7 @@ def _missed(S, U, found, rng, steps):
 def _blockwise(S, U, m, rng, tol=None):
     """Return the m largest eigenpairs of S on a device, without the vectors U of eigenvalue 1."""
     n = S.shape[0]
-    accuracy = RESIDUAL[str(S.dtype).rpartition(".")[2]] if tol is None else tol**0.5
+    accuracy = RESIDUAL[dtype_name(S)] if tol is None else tol**0.5
     start = door(S).standard_normal(rng, (n, min(n, m + EXTRA)), U)
     with Progress("eigenvectors") as progress:
         values, vectors, good = filtered_subspace(
