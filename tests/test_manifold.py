@@ -92,9 +92,7 @@ def test_blocks_leave_the_layout_as_it_is(islands, monkeypatch):
         return np.vstack((Y, place(Y, P, 3.0, np.random.default_rng(1))))
 
     whole = both()
-    monkeypatch.setattr("linkwise.blocks.rows.row_blocks", lambda n, width: [
-        slice(start, min(start + 50, n)) for start in range(0, n, 50)
-    ])  # fmt: skip
+    monkeypatch.setattr("linkwise.arrays.host.rows_a_block", lambda like, n, size: 50)
     assert_allclose(both(), whole, atol=1e-3)
 
 

@@ -3,7 +3,8 @@
 Dense arithmetic above this room uses the array namespace of its input (`namespace`). What the
 array API standard lacks (sparse matrices, top-k, random numbers, free memory) is behind one door:
 `door(X)` returns the module with these operations for X, which is `host` for NumPy and SciPy and
-`tensors` for torch.
+`tensors` for torch. A function that is computed in another way on a device, such as a search or an
+eigensolver, has one form for each kind of array (`PerKind`).
 
 Arrays in the memory of the CPU are computed by NumPy, whichever library made them: `take` turns
 them into NumPy arrays without a copy. Arrays on another device are computed by torch. `Caller`
@@ -12,6 +13,7 @@ turns results back into arrays of the caller. `send` copies points to a device t
 
 from linkwise.arrays.callers import (
     Caller,
+    PerKind,
     caller_of,
     door,
     dtype_name,
@@ -25,6 +27,7 @@ from linkwise.arrays.callers import (
 
 __all__ = [
     "Caller",
+    "PerKind",
     "caller_of",
     "door",
     "dtype_name",

@@ -1,5 +1,7 @@
 """Whose arrays they are: take them in, and give results back in the same library and device."""
 
+from collections.abc import Callable
+from functools import update_wrapper
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -132,6 +134,32 @@ def door(X: Any) -> ModuleType:
 
         return tensors
     return host
+
+
+class PerKind:
+    """A function that has one form for each kind of array, chosen by its first argument.
+
+    The decorated function is the form for NumPy and SciPy; ``@name.of_tensors`` adds that for
+    tensors of torch. The first argument may be a list of arrays.
+    """
+
+    __qualname__: str
+
+    def __init__(self, of_host: Callable[..., Any]) -> None:
+        update_wrapper(self, of_host)
+        self._forms = {host.__name__: of_host}
+
+    def of_tensors(self, form: Callable[..., Any]) -> Callable[..., Any]:
+        """Add the form for tensors."""
+        self._forms["linkwise.arrays.tensors"] = form
+        return form
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # pickled by name, as functions are
+
+    def __call__(self, X: Any, *args: Any, **options: Any) -> Any:
+        first = X[0] if isinstance(X, list) else X
+        return self._forms[door(first).__name__](X, *args, **options)
 
 
 def namespace(X: Any) -> Any:

@@ -1,8 +1,16 @@
 """The operations that have no standard form, for NumPy and SciPy."""
 
+import tempfile
+
 import numpy as np
 from scipy import linalg, sparse, special
 from scipy.sparse.csgraph import connected_components
+
+GRAM_ROWS = 1 << 17  # rows of Z at a time, so that adding up p x p matrices costs little
+FEW_PAIRS = np.inf  # rows of pairs that LAPACK reduces at once
+BLOCK_BYTES = 8 << 20  # of points in a block: far less than memory, enough to outweigh a call
+MOST_ROWS = 1 << 16  # in a block, so that results with more columns than the points stay small
+THREADS = True  # blocks are processed on several
 
 
 def xp():
@@ -465,6 +473,49 @@ def product(S, V):
 def chebyshev_step(S, now, before, factor, shift):
     """Return factor S now - shift now - before."""
     return factor * (S @ now) - shift * now - before
+
+
+def rows_a_block(like, n, size):
+    """Return how many of n rows of ``size`` bytes make a block, a few MB."""
+    return min(MOST_ROWS, max(1, BLOCK_BYTES // size))
+
+
+def in_memory(X):
+    """Tell whether X is an array in memory, whose rows can be listed."""
+    return isinstance(X, np.ndarray) and not isinstance(X, np.memmap)
+
+
+def fits(size, limit):
+    """Tell whether so many bytes are to be held at once."""
+    return size <= limit
+
+
+def large(shape, like, dtype, *, in_file):
+    """Return an array to be filled, in a temporary file if wanted, which lasts as long as it."""
+    if not in_file:
+        return np.empty(shape, dtype)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+
+
+def number_type(p):
+    """Return the dtype of the numbers of p anchors."""
+    return np.dtype(np.uint16 if p <= 1 << 16 else np.int32)
+
+
+def float_type(X):
+    """Return the dtype of computations with X: float32 or float64."""
+    return np.result_type(X.dtype, np.float32)
+
+
+def contiguous(X):
+    """Return X with its rows one after the other in memory."""
+    return np.ascontiguousarray(X)
+
+
+def search_width(d, p):
+    """Return the numbers that a row of d columns takes in a search of the nearest of p anchors."""
+    return d
 
 
 def free_memory(like):

@@ -20,6 +20,10 @@ SPARE_MEMORY = 0.4  # of the free memory for one block: a block needs copies, ot
 SMALL = 1 << 30  # bytes that need no look at what is free, which takes a third of a millisecond
 EXTRA_DIRECTIONS, POWER_STEPS = 10, 4  # of a random subspace, as scikit-learn takes
 MOST_JOBS = 32  # at a time: more would take memory and not be faster
+GRAM_ROWS = 1 << 25  # rows of Z at a time: sums of 2^27 are exact
+FEW_PAIRS = 2000  # rows of pairs that LAPACK reduces at once
+DEVICE_ROWS = 1 << 22  # in a block: few calls, and memory for some copies
+THREADS = False  # a device runs one operation after the other, whichever thread starts them
 FEWEST_ROWS = 256  # of a block; memory that does not hold them is too small
 
 
@@ -674,6 +678,49 @@ def block_rows(like, bytes_a_row, most):
         return most
     free = free_memory(like) or (1 << 30)
     return int(min(most, max(FEWEST_ROWS, SPARE_MEMORY * free / max(bytes_a_row, 1))))
+
+
+def rows_a_block(like, n, size):
+    """Return how many of n rows of ``size`` bytes make a block: as free memory allows."""
+    return block_rows(like, 8 * size, min(n, DEVICE_ROWS))
+
+
+def in_memory(X):
+    """Tell whether X is an array in memory, whose rows can be listed."""
+    return True
+
+
+def fits(size, limit):
+    """Tell whether so many bytes are to be held at once: on a device always."""
+    return True
+
+
+def large(shape, like, dtype, *, in_file):
+    """Return a tensor to be filled; a device has no files."""
+    return empty(shape, like, dtype)
+
+
+def number_type(p):
+    """Return the dtype of the numbers of p anchors."""
+    return torch.int32
+
+
+def float_type(X):
+    """Return the dtype of computations with X: float32 or float64."""
+    return X.dtype
+
+
+def contiguous(X):
+    """Return X with its rows one after the other in memory."""
+    return X.contiguous()
+
+
+def search_width(d, p):
+    """Return the numbers that a row of d columns takes in a search of the nearest of p anchors.
+
+    A device holds the products with all anchors.
+    """
+    return p // 4
 
 
 def in_blocks(work, n, rows, *, instead):

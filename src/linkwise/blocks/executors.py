@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
-from linkwise.arrays import on_device
+from linkwise.arrays import door
 from linkwise.blocks.progress import Progress
 
 EXTENSIONS = tuple(importlib.machinery.EXTENSION_SUFFIXES)
@@ -214,7 +214,7 @@ def executor_of(X: Any) -> Iterator[None]:
 
     A device runs one operation after the other, whichever thread starts them.
     """
-    if not on_device(X):
+    if door(X).THREADS:
         yield
         return
     with executor("serial"):
@@ -225,6 +225,7 @@ def run_blocks(
     function: Callable[[T], U],
     items: Iterable[T],
     *,
+    like: Any = None,
     label: str | None = None,
     total: int | None = None,
 ) -> Iterator[U]:
@@ -233,10 +234,11 @@ def run_blocks(
     Parameters
     ----------
     items : sequence or iterator
+    like : array, whose library and device process the items, or None; a device takes one at a time
     label : str or None, the name of the work on a terminal; None shows no progress
     total : int or None, the number of rows; items are then slices of them
     """
-    engine = _current.get() or Threads()
+    engine = (_current.get() or Threads()) if door(like).THREADS else Serial()
     if label is None:
         yield from engine.map(function, items)
         return

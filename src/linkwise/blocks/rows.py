@@ -30,10 +30,7 @@ from linkwise.blocks.executors import run_blocks
 T = TypeVar("T")
 BlockFunction: TypeAlias = Callable[[slice, Any], T]  # of row numbers and the rows themselves
 
-BLOCK_BYTES = 8 << 20  # of points in a block: far less than memory, enough to outweigh a call
-MOST_ROWS = 1 << 16  # in a block, so that results with more columns than the points stay small
 SCATTERED = 2048  # scattered rows of a file to read at a time: each loads the pages around it
-DEVICE_ROWS = 1 << 22  # in a block on a device: far fewer calls, and memory for some copies
 BY_CONTENT = 1 << 22  # rows to sample from; sorting four million takes about half a second
 
 
@@ -55,18 +52,15 @@ def row_blocks(n: int, width: int, itemsize: int = 4) -> list[slice]:
     >>> row_blocks(5, 1 << 20)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    rows = min(MOST_ROWS, max(1, BLOCK_BYTES // (width * itemsize)))
-    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+    return parts_of(None, n, width, itemsize)
 
 
-def parts_of(like: Any, n: int, width: int) -> list[slice]:
+def parts_of(like: Any, n: int, width: int, itemsize: int = 4) -> list[slice]:
     """Return slices that cover n rows of ``width`` numbers, where ``like`` is computed.
 
     On a device, they are as large as its free memory allows.
     """
-    if not on_device(like):
-        return row_blocks(n, width)
-    size = door(like).block_rows(like, 32 * width, min(n, DEVICE_ROWS))
+    size = door(like).rows_a_block(like, n, width * itemsize)
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
@@ -129,10 +123,7 @@ def over_rows(
     shown : label and total of `run_blocks`
     """
     parts = parts_of(like, n, width) if bounds is None else slices_of(bounds)
-    if on_device(like):
-        yield from ((part, function(part)) for part in parts)
-        return
-    yield from zip(parts, run_blocks(function, parts, **shown), strict=True)
+    yield from zip(parts, run_blocks(function, parts, like=like, **shown), strict=True)
 
 
 def _give_back(X: Any, rows: Array | None = None) -> None:
@@ -157,13 +148,11 @@ def read_block(X: Any, part: slice, dtype: DTypeLike | None = None) -> Any:
     rows = X[part]
     if sparse.issparse(rows):
         return rows if dtype is None else rows.astype(dtype)
-    if on_device(rows):
-        return rows if dtype is None else door(rows).cast(rows, dtype)
     if isinstance(X, np.memmap):
         block = np.array(rows, dtype=dtype)
         _give_back(X, rows)
         return block
-    return np.asarray(rows, dtype=dtype)
+    return door(rows).asarray(rows, rows, dtype)
 
 
 def write_block(out: Array, part: slice, values: Array) -> None:
@@ -178,15 +167,13 @@ def take_rows(X: Any, rows: ArrayLike, dtype: DTypeLike | None = None) -> Any:
 
     A file is read in its own order, each row once.
     """
-    if on_device(X):
-        found = X[door(X).asarray(rows, X)]
-        return found if dtype is None else door(X).cast(found, dtype)
-    rows = np.asarray(rows)
+    tools = door(X)
+    rows = tools.asarray(rows, X)
+    if tools.in_memory(X):
+        return tools.asarray(X[rows], X, dtype)
     if sparse.issparse(X):
         found = sparse.csr_array(X)[rows]
         return found if dtype is None else found.astype(dtype)
-    if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
-        return np.asarray(X[rows], dtype=dtype)
     unique, place = np.unique(rows, return_inverse=True)
     parts = []
     size = SCATTERED if bounds_of(X) is None else max(len(unique), 1)  # parts are read one by one
@@ -276,15 +263,11 @@ def content_sample(X: Any, size: int, rng: np.random.Generator) -> Integers:
     size = min(n, size)
     if is_external(X) or bounds_of(X) is not None or n > BY_CONTENT:
         return np.sort(rng.choice(n, size, replace=False))
-    drawn = rng.standard_normal(X.shape[1])
-    if on_device(X):
-        along = X @ door(X).asarray(drawn, X, X.dtype)
-        return spaced(namespace(X).argsort(along), size)
-    direction = drawn.astype(X.dtype)
+    direction = door(X).asarray(rng.standard_normal(X.shape[1]), X, X.dtype)
     width = max(1, X.nnz // n) if sparse.issparse(X) else X.shape[1]
-    parts = row_blocks(n, width)
-    along = np.concatenate(list(run_blocks(lambda part: read_block(X, part) @ direction, parts)))
-    return spaced(np.argsort(along), size)
+    found = over_rows(lambda part: read_block(X, part) @ direction, X, n, width)
+    along = door(direction).below([value for _, value in found])
+    return spaced(namespace(along).argsort(along), size)
 
 
 @contextmanager

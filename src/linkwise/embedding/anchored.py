@@ -20,7 +20,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
-from linkwise.arrays import door, namespace, on_device, to_host
+from linkwise.arrays import PerKind, door, namespace, to_host
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import ComputedRows, bounds_of, computed
 from linkwise.graph.anchors import inverse
@@ -144,12 +144,16 @@ def anchored_basis(W, m, rng, *, additive=False):
         return _anchored_basis(W, m, rng, additive)
 
 
-def _dense_pairs(A, m, rng, *, like):
+@PerKind
+def _dense_pairs(like, A, m, rng):
     """Return the m largest eigenpairs of a dense A, on the device of ``like`` if it has one."""
-    if on_device(like):
-        return map(to_host, largest_eigenpairs(door(like).asarray(A, like), m, rng=rng))
     values, u = dense_eigenpairs(A, m)
     return values[::-1], fix_signs(u[:, ::-1])
+
+
+@_dense_pairs.of_tensors
+def _dense_pairs_of_tensors(like, A, m, rng):
+    return map(to_host, largest_eigenpairs(door(like).asarray(A, like), m, rng=rng))
 
 
 def _anchored_basis(W, m, rng, additive):
@@ -170,7 +174,7 @@ def _anchored_basis(W, m, rng, additive):
         B = np.vstack([R, Y_t.toarray()])
         A = W.times_core(B) @ B.T
         A[p:, p:] += Q.toarray()
-        values, u = _dense_pairs(A, m, rng, like=W.like)
+        values, u = _dense_pairs(W.like, A, m, rng)
     else:
         values, u = largest_eigenpairs(S, m, rng=rng)
     T = W.times_core(onto_anchors(u).T).T / np.maximum(values, SMALL)  # Eq. (4)
@@ -184,7 +188,7 @@ def _anchored_basis(W, m, rng, additive):
         for A in (T, u[p:], values + shift)
     )
     map_ = AnchoredVectors(W.Z, T, reach, rows, V_t)
-    small = on_device(T) or map_.shape[0] * m * W.dtype.itemsize <= IN_MEMORY
+    small = door(T).fits(map_.shape[0] * m * W.dtype.itemsize, IN_MEMORY)
     small = small and bounds_of(W.Z) is None  # rows in parts are processed in their blocks
     return AnchoredBasis(computed(map_) if small else map_, values, parts(W), map_)
 

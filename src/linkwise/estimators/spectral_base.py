@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory, check_rows
 from linkwise._typing import Array, Integers, Matrix
-from linkwise.arrays import door, on_device
+from linkwise.arrays import door
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.rows import (
     BlockFunction,
@@ -136,7 +136,7 @@ class SpectralClusterer(InductiveClusterer):
             check_cost(
                 n, memory=held + 40 * p * p, flops=4.0 * n * p * d, instead="use fewer anchors"
             )
-            self._dtype = X.dtype if on_device(X) else np.result_type(X.dtype, np.float32)
+            self._dtype = door(X).float_type(X)
             return AnchorAffinity(X, n_anchors=p, n_nearest=s, sigma=self._graph_sigma(), rng=rng)
         if kind == "rbf" or kind in GRAPH_KERNELS:
             check_memory(n, X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
@@ -187,7 +187,7 @@ class SpectralClusterer(InductiveClusterer):
         """Run k-means on the embedding of all points, from given centres or from its own."""
         self._warn_of_components()
         F = self._basis.vectors
-        few = on_device(F) or (isinstance(F, np.ndarray) and F.nbytes <= IN_MEMORY)
+        few = door(F).in_memory(F) and door(F).fits(F.nbytes, IN_MEMORY)
         embed = self._embed if on_cluster(F) is None else self._alone()._embed
         embedding = LazyRows(F, embed)
         self.embedding_ = computed(embedding) if few else embedding

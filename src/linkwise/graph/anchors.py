@@ -21,7 +21,6 @@ temporary file if it is large.
 [1] Liu, He & Chang, Large graph construction for scalable semi-supervised learning, ICML 2010.
 """
 
-import tempfile
 import warnings
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from linkwise.arrays import door, dtype_name, namespace, on_device, to_host
+from linkwise.arrays import PerKind, door, dtype_name, namespace, to_host
 from linkwise.blocks.executors import one_thread, run_blocks
 from linkwise.blocks.passes import over_blocks, tree_sum
 from linkwise.blocks.rows import (
@@ -49,8 +48,6 @@ SAMPLE = 20  # rows of the sample for every anchor: enough for k-means to place 
 LEAST = 45_000  # rows of the sample: k-means on the embedding draws its starts from them
 LLOYD = 5  # steps of k-means for the anchors; they need not be optimal
 IN_MEMORY = 1 << 30  # bytes of Z; a larger one is stored in a temporary file
-GRAM_ROWS = 1 << 17  # rows in a block of `gram`, so that adding up p x p matrices costs little
-DEVICE_ROWS = 1 << 25  # the same on a device, where sums of 2^27 rows are exact
 
 
 class Interpolation:
@@ -68,18 +65,11 @@ class Interpolation:
     @classmethod
     def empty(cls, n, p, s, like, bounds=None):
         """Return a Z to be filled block by block, of the dtype and on the device of an array."""
-        if on_device(like):
-            make = door(like).empty
-            return cls(make((n, s), like, "int32"), make((n, s), like), p)
-        dtype, number = like.dtype, number_type(p)
-        if n * s * (number.itemsize + dtype.itemsize) <= IN_MEMORY:
-            return cls(np.empty((n, s), number), np.empty((n, s), dtype), p, bounds)
-
-        def scratch(kind):
-            with tempfile.TemporaryFile() as file:  # it lasts as long as the map of it
-                return np.memmap(file, dtype=kind, mode="w+", shape=(n, s))
-
-        return cls(scratch(number), scratch(dtype), p, bounds)
+        tools = door(like)
+        number = tools.number_type(p)
+        in_file = n * s * (number.itemsize + like.dtype.itemsize) > IN_MEMORY
+        numbers = tools.large((n, s), like, number, in_file=in_file)
+        return cls(numbers, tools.large((n, s), like, like.dtype, in_file=in_file), p, bounds)
 
     def block(self, part):
         """Return (indices, weights) of a slice or of listed rows."""
@@ -97,23 +87,24 @@ class Interpolation:
         return door(weights).row_matrix(indices, weights, self.shape[1])
 
 
-def number_type(p):
-    """Return the dtype of the numbers of p anchors."""
-    return np.dtype(np.uint16 if p <= 1 << 16 else np.int32)
-
-
+@PerKind
 def choose_anchors(sample, p, rng):
     """Return at most p distinct anchors: the centres of a few steps of k-means from random rows."""
     p = min(p, len(sample))
     first = rng.choice(len(sample), p, replace=False)
-    if on_device(sample):
-        centres = door(sample).moved_means(sample, take_rows(sample, first), LLOYD)
-        return door(sample).asarray(np.unique(to_host(centres), axis=0), sample)
     model = KMeans(p, init=sample[first], n_init=1, max_iter=LLOYD, algorithm="lloyd")
     with warnings.catch_warnings():  # fewer distinct points than p give fewer anchors
         warnings.simplefilter("ignore")
         centres = model.fit(sample).cluster_centers_
     return np.unique(centres.astype(sample.dtype), axis=0)
+
+
+@choose_anchors.of_tensors
+def _choose_anchors_of_tensors(sample, p, rng):
+    tools, p = door(sample), min(p, len(sample))
+    first = rng.choice(len(sample), p, replace=False)
+    centres = tools.moved_means(sample, take_rows(sample, first), LLOYD)
+    return tools.asarray(np.unique(to_host(centres), axis=0), sample)
 
 
 def check_finite(X, rows):
@@ -151,7 +142,7 @@ class AnchorAffinity:
     order = None
 
     def __init__(self, X, *, n_anchors, n_nearest, sigma, rng):
-        dtype = X.dtype if on_device(X) else np.result_type(X.dtype, np.float32)
+        dtype = door(X).float_type(X)
         self.sample = content_sample(X, max(SAMPLE * n_anchors, LEAST), rng)
         sample = take_rows(X, self.sample, dtype)
         check_finite(sample, self.sample)
@@ -182,8 +173,7 @@ class AnchorAffinity:
 
     def rows(self, X_new):
         """Return z(x) of new points as P, csr_array (q, p)."""
-        X_new = X_new if on_device(X_new) else np.ascontiguousarray(X_new)
-        indices, weights = self.interpolate(X_new)
+        indices, weights = self.interpolate(door(X_new).contiguous(X_new))
         Z = door(weights).row_matrix(indices, weights, len(self.anchors))
         return Rows(Z, namespace(weights).ones_like(weights[:, 0]))
 
@@ -200,14 +190,14 @@ def interpolation(X, plan, sigma, like):
         block = door(block).cast(block, dtype)
         check_finite(block, range(part.start, part.stop))
         indices, squared = nearest_anchors(block, plan)
-        number = indices.dtype if on_device(block) else number_type(p)
-        return Interpolation(door(block).cast(indices, number), weights_of(squared, sigma), p)
+        indices = door(block).cast(indices, door(block).number_type(p))
+        return Interpolation(indices, weights_of(squared, sigma), p)
 
     remote = on_cluster(X)
     if remote is not None:
         return remote.then(assign, width=p, dtype=dtype).keep("anchors")
     Z = Interpolation.empty(n, p, plan.s, like, bounds_of(X))
-    width = p // 4 if on_device(X) else d  # a device holds a whole product
+    width = door(X).search_width(d, p)
     for part, block in over_blocks(assign, X, width, like=like, label="anchors", total=n):
         write_block(Z.indices, part, block.indices)
         write_block(Z.weights, part, block.weights)
@@ -245,7 +235,7 @@ def gram(Z, inverse_degrees=None):
     if Z.bounds is not None:
         parts = slices_of(Z.bounds)
     else:
-        rows = max(DEVICE_ROWS if on_device(Z.weights) else GRAM_ROWS, p * p // 8)
+        rows = max(door(Z.weights).GRAM_ROWS, p * p // 8)
         parts = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
     half, mass = tree_sum(run_blocks(lambda part: add(part, Z.part(part)), parts), add_each)
     return half + half.T, mass

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.cluster import KMeans
 
-from linkwise.arrays import door, namespace, on_device
+from linkwise.arrays import PerKind, door, namespace
 from linkwise.graph.packed import factor_points, factor_queries, smallest
 
 RECALL = 0.995  # share of the nearest anchors to find; the rest does not change the graph much
@@ -114,6 +114,7 @@ def _against_candidates(Q, anchors, candidates, factors, s, buffers):
     return candidates.take(columns), squared
 
 
+@PerKind
 def nearest_anchors(X, plan):
     """Return the s nearest anchors of every row of a block.
 
@@ -126,8 +127,6 @@ def nearest_anchors(X, plan):
     -------
     NearestAnchors, both arrays (b, s)
     """
-    if on_device(X):
-        return NearestAnchors(*door(X).nearest_centres(X, plan.anchors, plan.s))
     count, L = plan.candidates.shape
     anchors = plan.anchors.astype(X.dtype, copy=False)
     centres = plan.centres.astype(X.dtype, copy=False)
@@ -151,12 +150,18 @@ def nearest_anchors(X, plan):
     return NearestAnchors(indices, squared)
 
 
+@nearest_anchors.of_tensors
+def _nearest_anchors_of_tensors(X, plan):
+    return NearestAnchors(*door(X).nearest_centres(X, plan.anchors, plan.s))
+
+
 def exact_plan(anchors, s):
     """Return the plan that compares every anchor."""
     everyone = door(anchors).asarray(np.arange(len(anchors), dtype=np.int32)[None], anchors)
     return AnchorPlan(anchors, namespace(anchors).mean(anchors, axis=0)[None], everyone, s, 1.0)
 
 
+@PerKind
 def plan_anchors(anchors, s, *, sample=None, seed=0):
     """Return a plan for the search of the s nearest anchors of any row.
 
@@ -172,7 +177,7 @@ def plan_anchors(anchors, s, *, sample=None, seed=0):
     p = len(anchors)
     s = min(s, p)
     exact = exact_plan(anchors, s)
-    if p < FEW or on_device(anchors):
+    if p < FEW:
         return exact
     wanted = RECALL if sample is not None else 1 - (1 - RECALL) / 5
     rows = anchors if sample is None else sample[:: -(-len(sample) // SAMPLE)]
@@ -192,3 +197,8 @@ def plan_anchors(anchors, s, *, sample=None, seed=0):
         if found.mean() >= wanted:
             return plan._replace(recall=float(found.mean()))
     return exact
+
+
+@plan_anchors.of_tensors
+def _plan_anchors_of_tensors(anchors, s, *, sample=None, seed=0):
+    return exact_plan(anchors, min(s, len(anchors)))

@@ -38,7 +38,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
-from linkwise.arrays import door, namespace, on_device
+from linkwise.arrays import PerKind, door, namespace
 from linkwise.blocks import run_blocks
 from linkwise.graph.approximate import build_index, search_index
 from linkwise.graph.cells import blocks_of, squared_norms
@@ -188,23 +188,8 @@ def _ordered(X, k, own, distances, indices):
     return Neighbours(indices, tools.cast(distances, X), None, 1.0)
 
 
-def _on_device(X, k, queries, progress, *, exact):
-    """Return the neighbours on a device, and the recall measured on a sample."""
-    own = queries is None
-    wanted = min(X.shape[0], k + own + MARGIN)
-    near = door(X).nearest(
-        X, X if own else queries, k + own, wanted,
-        centre=centre_of(X), exact=exact, progress=progress,
-    )  # fmt: skip
-    found = _ordered(X, k, own, *near)
-    if exact or not own:
-        return found
-    return found._replace(recall=neighbour_recall(X, found))
-
-
+@PerKind
 def _exact(X, k, queries, progress):
-    if on_device(X):
-        return _on_device(X, k, queries, progress, exact=True)
     n, d = X.shape
     own = queries is None
     dense = not sparse.issparse(X)
@@ -231,6 +216,25 @@ def _exact(X, k, queries, progress):
     return _ordered(X, k, own, distances, indices)
 
 
+@_exact.of_tensors
+def _exact_of_tensors(X, k, queries, progress):
+    return _compared(X, k, queries, progress, exact=True)
+
+
+def _compared(X, k, queries, progress, *, exact):
+    """Return the neighbours by a comparison with all points on a device, and the recall."""
+    own = queries is None
+    wanted = min(X.shape[0], k + own + MARGIN)
+    near = door(X).nearest(
+        X, X if own else queries, k + own, wanted,
+        centre=centre_of(X), exact=exact, progress=progress,
+    )  # fmt: skip
+    found = _ordered(X, k, own, *near)
+    if exact or not own:
+        return found
+    return found._replace(recall=neighbour_recall(X, found))
+
+
 def _among_few(X, k, queries, seed, progress):
     """Return the neighbours of very many queries among a few thousand points."""
     plan = plan_anchors(X, k, sample=queries, seed=seed)
@@ -252,9 +256,8 @@ def _cost(X, q):
     return float(n) * q * ((X.nnz / n if sparse.issparse(X) else d) + 50)
 
 
+@PerKind
 def _approximate(X, k, queries, seed, progress):
-    if on_device(X):
-        return _on_device(X, k, queries, progress, exact=False)
     q = X.shape[0] if queries is None else queries.shape[0]
     if queries is not None and X.shape[0] <= FEW_POINTS and not sparse.issparse(X):
         return _among_few(X, k, queries, seed, progress)
@@ -266,31 +269,33 @@ def _approximate(X, k, queries, seed, progress):
     return Neighbours(found.indices, np.sqrt(found.squared), found.order, found.recall)
 
 
+@_approximate.of_tensors
+def _approximate_of_tensors(X, k, queries, seed, progress):
+    return _compared(X, k, queries, progress, exact=False)
+
+
 def _unit_rows(X):
     """Return the rows divided by their lengths, and which have length 0.
 
     One more column holds 1 for rows of length 0 and 0 for others: their squared distance to every
     unit row is then 2, which is cosine distance 1.
     """
-    if on_device(X):
-        xp = namespace(X)
-        largest = xp.max(xp.abs(X), axis=1)
-        scaled = X / xp.where(largest > 0, largest, xp.ones_like(largest))[:, None]
-        length = xp.sqrt(door(X).squared_norms(scaled))
-        empty = length == 0
-        unit = scaled / xp.where(empty, xp.ones_like(length), length)[:, None]
-        return xp.concat([unit, door(X).cast(empty, X)[:, None]], axis=1), empty
-    largest = abs(X).max(axis=1)
-    largest = largest.toarray().ravel() if sparse.issparse(X) else largest
-    inverse = sparse.diags_array(1 / np.where(largest > 0, largest, 1))
-    scaled = inverse @ X  # so that squares neither overflow nor vanish
-    length = np.sqrt(squared_norms(scaled))
-    empty = length == 0
-    unit = sparse.diags_array(1 / np.where(empty, 1, length)) @ scaled
-    column = empty[:, None].astype(X.dtype)
     if sparse.issparse(X):
-        return sparse.hstack((unit, sparse.csr_array(column)), format="csr", dtype=X.dtype), empty
-    return np.hstack((unit, column), dtype=X.dtype), empty
+        largest = abs(X).max(axis=1).toarray().ravel()
+        scaled = sparse.diags_array(1 / np.where(largest > 0, largest, 1)) @ X
+        length = np.sqrt(squared_norms(scaled))
+        empty = length == 0
+        unit = sparse.diags_array(1 / np.where(empty, 1, length)) @ scaled
+        column = sparse.csr_array(empty[:, None].astype(X.dtype))
+        return sparse.hstack((unit, column), format="csr", dtype=X.dtype), empty
+    xp, tools = namespace(X), door(X)
+    largest = xp.max(xp.abs(X), axis=1)
+    # scaled first, so that squares neither overflow nor vanish
+    scaled = (1 / xp.where(largest > 0, largest, xp.ones_like(largest)))[:, None] * X
+    length = xp.sqrt(tools.squared_norms(scaled))
+    empty = length == 0
+    unit = (1 / xp.where(empty, xp.ones_like(length), length))[:, None] * scaled
+    return tools.beside((unit, tools.cast(empty, X)[:, None])), empty
 
 
 def _by_cosine(X, k, queries, find):
@@ -304,13 +309,17 @@ def _by_cosine(X, k, queries, find):
     return found._replace(distances=distances)
 
 
+@PerKind
 def _cheap(X, q):
     """Return whether the exact search of q rows is about as fast as the approximate one."""
     n, d = X.shape
-    if on_device(X):
-        return _cost(X, q) <= DEVICE_COST
     few_dimensions = d <= 3 and not sparse.issparse(X)
     return n <= EXACT_POINTS or few_dimensions or _cost(X, q) <= EXACT_COST
+
+
+@_cheap.of_tensors
+def _cheap_of_tensors(X, q):
+    return _cost(X, q) <= DEVICE_COST
 
 
 def nearest_neighbours(

@@ -34,7 +34,7 @@ pairs, O(m^2) memory beside F; K is never formed. Equation numbers are the paper
 
 import numpy as np
 
-from linkwise.arrays import door, namespace, on_device, to_host
+from linkwise.arrays import door, namespace, to_host
 from linkwise.blocks.passes import sum_over_blocks
 from linkwise.blocks.rows import take_rows
 from linkwise.linalg.monotone import gram_root, monotone_least_squares
@@ -42,7 +42,6 @@ from linkwise.linalg.monotone import gram_root, monotone_least_squares
 # constraints that the prior counts for: of 5, 10, 20 and 40 on nine data sets, 5 and 10 lost
 # nothing with many constraints, and 10 lost least with few
 PRIOR = 10
-FEW_PAIRS = 2000  # rows of pairs that LAPACK reduces at once
 
 
 def diagonal_terms(F):
@@ -73,7 +72,7 @@ def pair_terms(F, i, j, weight, target, m):
     On a device, many pairs are reduced to m + 1 rows like the diagonal terms.
     """
     n, tools = F.shape[0], door(F)
-    few = not on_device(F) or len(i) <= FEW_PAIRS
+    few = len(i) <= tools.FEW_PAIRS
     left, right = (take_rows(F, end, "float64") for end in (i, j))
     if few:
         products = n * to_host(left) * to_host(right)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from linkwise.arrays import door, dtype_name, namespace, on_device, to_host
+from linkwise.arrays import PerKind, door, dtype_name, namespace, to_host
 from linkwise.blocks.progress import Progress
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.linalg.subspace import EXTRA, RESIDUAL, ROUNDS, filtered_subspace
@@ -162,19 +162,7 @@ def _blockwise(S, U, m, rng, tol=None):
     return values, vectors
 
 
-def _on_device(S, m, U, rng, tol):
-    """Return the Eigenpairs of S on its device."""
-    tools, xp, n, c = door(S), namespace(S), S.shape[0], U.shape[1]
-    if n <= DENSE_LIMIT or m > n // 4:
-        found = largest_eigenpairs(to_host(S), m, top=to_host(U), rng=rng, tol=tol)
-        return Eigenpairs(*(tools.asarray(np.ascontiguousarray(A), S) for A in found))
-    values, vectors = np.ones(c), U
-    if m > c:
-        more, found = _blockwise(S, U, m - c, rng, tol)
-        values, vectors = np.append(values, more), xp.concat([U, found], axis=1)
-    return Eigenpairs(tools.asarray(values, S, S.dtype), fix_signs(vectors))
-
-
+@PerKind
 def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
     """Return the m largest eigenpairs of a symmetric matrix.
 
@@ -193,9 +181,6 @@ def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
     Eigenpairs, signs fixed so that the largest entry of each vector is positive
     """
     n = S.shape[0]
-    if on_device(S):
-        U = door(S).empty((n, 0), S) if top is None else top[:, :m]
-        return _on_device(S, m, U, rng, tol)
     U = sparse.csc_array((n, 0), dtype=S.dtype) if top is None else top
     U = U[:, :m]
     c = U.shape[1]
@@ -212,3 +197,18 @@ def largest_eigenpairs(S, m, *, top=None, rng, tol=None):
             rest = Eigenpairs(values[keep], np.hstack([rest.vectors, more.vectors])[:, keep])
     values = np.concatenate([np.ones(c, S.dtype), rest.values])
     return Eigenpairs(values, fix_signs(np.hstack([known, rest.vectors])))
+
+
+@largest_eigenpairs.of_tensors
+def _largest_eigenpairs_of_tensors(S, m, *, top=None, rng, tol=None):
+    tools, xp, n = door(S), namespace(S), S.shape[0]
+    U = tools.empty((n, 0), S) if top is None else top[:, :m]
+    c = U.shape[1]
+    if n <= DENSE_LIMIT or m > n // 4:
+        found = largest_eigenpairs(to_host(S), m, top=to_host(U), rng=rng, tol=tol)
+        return Eigenpairs(*(tools.asarray(np.ascontiguousarray(A), S) for A in found))
+    values, vectors = np.ones(c), U
+    if m > c:
+        more, found = _blockwise(S, U, m - c, rng, tol)
+        values, vectors = np.append(values, more), xp.concat([U, found], axis=1)
+    return Eigenpairs(tools.asarray(values, S, S.dtype), fix_signs(vectors))

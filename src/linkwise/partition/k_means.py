@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
-from linkwise.arrays import door, namespace, on_device, to_host
+from linkwise.arrays import PerKind, door, namespace, to_host
 from linkwise.blocks.executors import run_blocks
 from linkwise.blocks.passes import over_blocks
 from linkwise.blocks.rows import (
@@ -74,14 +74,12 @@ def start_rows(rows, k):
     return rows[:: max(1, len(rows) // sample_size(k))]
 
 
+@PerKind
 def best_starts(samples, k, *, n_init, seed):
     """Return for each sample the centres (k, m) of the best of ``n_init`` starts on it.
 
     They are found by scikit-learn, and on a device all starts of all samples at a time.
     """
-    if on_device(samples[0]):
-        ordered = [Z[canonical_order(Z)] for Z in samples]
-        return best_of_batch(ordered, k, n_init=n_init, rng=np.random.default_rng(seed))
 
     def best(Z):
         model = KMeans(k, n_init=n_init, random_state=seed)
@@ -90,6 +88,12 @@ def best_starts(samples, k, *, n_init, seed):
     with warnings.catch_warnings():  # `kmeans` warns itself, and says what to do
         warnings.simplefilter("ignore", SklearnConvergenceWarning)
         return list(run_blocks(best, samples))
+
+
+@best_starts.of_tensors
+def _best_starts_of_tensors(samples, k, *, n_init, seed):
+    ordered = [Z[canonical_order(Z)] for Z in samples]
+    return best_of_batch(ordered, k, n_init=n_init, rng=np.random.default_rng(seed))
 
 
 def assign(Z, centres):
@@ -117,18 +121,23 @@ def lloyd_step(Z, centres):
     return means.astype(centres.dtype)
 
 
+@PerKind
 def polish(Z, centres, steps):
-    """Return centres after at most ``steps`` Lloyd steps."""
-    spread = np.sqrt(np.var(to_host(centres), axis=0).sum())
-    if on_device(centres):
-        rest = door(Z).asarray([(AT_REST * float(spread)) ** 2], Z, Z.dtype)
-        return settle(with_ones(Z)[None, None], centres[None, None], most=steps, rest=rest)[0, 0]
+    """Return centres after at most ``steps`` Lloyd steps on the rows of Z."""
+    spread = np.sqrt(np.var(centres, axis=0).sum())
     for _ in range(steps):
         old = centres
         centres = lloyd_step(Z, old)
         if np.sqrt(((centres - old) ** 2).sum(axis=1).max()) <= AT_REST * spread:
             break
     return centres
+
+
+@polish.of_tensors
+def _polish_of_tensors(Z, centres, steps):
+    spread = np.sqrt(np.var(to_host(centres), axis=0).sum())
+    rest = door(Z).asarray([(AT_REST * float(spread)) ** 2], Z, Z.dtype)
+    return settle(with_ones(Z)[None, None], centres[None, None], most=steps, rest=rest)[0, 0]
 
 
 class Appearance:
