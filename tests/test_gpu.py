@@ -3,14 +3,20 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 import linkwise
 from linkwise import (
     CCSKL,
+    ExhaustivePropagation,
     LinkClustering,
     ManifoldLayout,
     NormalizedCuts,
+    PropagatedSpectralClustering,
+    SignedSpectralClustering,
+    SpectralLearning,
+    SpectralRegularization,
     load,
     sample_pairs,
     save,
@@ -157,6 +163,61 @@ def test_normalised_cuts_are_those_of_the_cpu(digits, assign):
     truth = NormalizedCuts(10, assign=assign, random_state=0).fit(X)
     model = NormalizedCuts(10, assign=assign, random_state=0).fit(torch.from_numpy(X).cuda())
     assert adjusted_rand_index(truth.labels_, model.labels_.cpu().numpy()) >= 0.95
+
+
+METHODS = [
+    SignedSpectralClustering(10, random_state=0),
+    SpectralLearning(10, random_state=0),
+    SpectralLearning(10, normalization="additive", random_state=0),
+    SpectralRegularization(10, random_state=0),
+    ExhaustivePropagation(10, random_state=0),
+    ExhaustivePropagation(10, reach="edges", random_state=0),
+    PropagatedSpectralClustering(10, affinity="anchors", random_state=0),
+]
+
+
+@pytest.mark.parametrize("affinity", ["nearest_neighbors", "anchors"])
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_other_spectral_methods_are_those_of_the_cpu(digits, method, affinity):
+    X, y = digits
+    if affinity not in method._on_device:
+        pytest.skip("computed on the CPU")
+    model = clone(method).set_params(affinity=affinity)
+    T, links = torch.from_numpy(X).cuda(), sample_pairs(y, 180, random_state=0)
+    truth = clone(model).fit(X, constraints=links)
+    model.fit(T, constraints=links)
+    assert model.labels_.device == model.embedding_.device == T.device
+    least = 0.9 if affinity == "anchors" else 0.98
+    assert adjusted_rand_index(truth.labels_, model.labels_.cpu().numpy()) >= least
+    again = clone(model).fit(T, constraints=links)
+    assert torch.equal(again.labels_, model.labels_)
+    new = model.predict(T + 0.1).cpu().numpy()
+    assert adjusted_rand_index(truth.predict(X + np.float32(0.1)), new) >= least
+
+
+@pytest.mark.parametrize("method", [CCSKL(10), NormalizedCuts(10), LinkClustering(10)], ids=str)
+def test_a_fit_with_device_gives_arrays_of_numpy(digits, method, tmp_path):
+    X, y = digits
+    options = {} if isinstance(method, NormalizedCuts) else {
+        "constraints": sample_pairs(y, 180, random_state=0)
+    }  # fmt: skip
+    truth = clone(method).set_params(random_state=0).fit(torch.from_numpy(X).cuda(), **options)
+    model = clone(method).set_params(random_state=0).fit(X, device="cuda", **options)
+    assert isinstance(model.labels_, np.ndarray)
+    assert model._fit_X.is_cuda
+    assert_array_equal(model.labels_, truth.labels_.cpu())
+    new = model.predict(X + np.float32(0.1))
+    assert_array_equal(new, truth.predict(torch.from_numpy(X).cuda() + 0.1).cpu())
+    save(model, tmp_path / "model.lwmodel")
+    loaded = load(tmp_path / "model.lwmodel").predict(X + np.float32(0.1))
+    assert adjusted_rand_index(loaded, new) >= 0.98
+
+
+def test_a_layout_with_device_gives_arrays_of_numpy(digits):
+    X, _ = digits
+    model = ManifoldLayout(random_state=0)
+    assert isinstance(model.fit_transform(X, device="cuda"), np.ndarray)
+    assert isinstance(model.transform(X[:9] + 1), np.ndarray)
 
 
 def test_layouts_are_reproducible_and_place_new_points(digits):

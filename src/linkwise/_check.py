@@ -127,7 +127,8 @@ def check_out(out: Any, caller: Caller, device: Any) -> None:
 def check_mixed(name: str, value: Any, points: Caller) -> None:
     """Refuse arrays beside the points that are on a device, or of another library than the points.
 
-    NumPy arrays go with points of every library. ``value`` may be a tuple or dict of arrays.
+    NumPy arrays go with points of every library, and y, which is ignored, may be of any library.
+    ``value`` may be a tuple or dict of arrays.
     """
     parts = value.values() if isinstance(value, dict) else value
     several = isinstance(value, tuple | list | dict) and len(value) <= FEW
@@ -138,7 +139,7 @@ def check_mixed(name: str, value: Any, points: Caller) -> None:
                 f"with on the CPU, whatever the device of X: pass them as NumPy arrays, .cpu()"
             )
         owner = caller_of(part)
-        if owner.library not in ("numpy", points.library):
+        if name != "y" and owner.library not in ("numpy", points.library):
             raise TypeError(
                 f"{name} has an array of {owner}, and X is {points}: pass {name} as a NumPy array"
             )

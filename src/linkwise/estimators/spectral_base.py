@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory, check_rows
 from linkwise._typing import Array, Integers, Matrix
-from linkwise.arrays import door
+from linkwise.arrays import PerKind, door
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.rows import (
     BlockFunction,
@@ -87,6 +87,7 @@ def neighbour_cost(X: Matrix, n_neighbors: int) -> tuple[float, float]:
     return memory, 20 * min(2.0 * n * n * width, 4e5 * n)
 
 
+@PerKind
 def _warn_of_categories(X: Matrix, W: Any) -> None:
     """Warn if the neighbours of a row are those with the same one-hot categories."""
     found = one_hot_agreement(X, W)
@@ -97,6 +98,11 @@ def _warn_of_categories(X: Matrix, W: Any) -> None:
             "categories, whatever else the rows have in common; use LinkClustering or PCKMeans, or "
             "give these columns less weight"
         )
+
+
+@_warn_of_categories.of_tensors
+def _no_categories(X: Any, W: Any) -> None:
+    """Do nothing: mixed tables are prepared on the CPU, and are small."""
 
 
 class SpectralClusterer(InductiveClusterer):
@@ -150,7 +156,7 @@ class SpectralClusterer(InductiveClusterer):
         graph = build_affinity(
             X, kind, n_neighbors=self.n_neighbors, sigma=self._graph_sigma(), options=options
         )
-        if kind == "nearest_neighbors" and not on_device(X):
+        if kind == "nearest_neighbors":
             _warn_of_categories(X, graph.W)
         return graph
 
