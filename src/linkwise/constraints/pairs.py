@@ -389,10 +389,15 @@ class Constraints:
         """Return the pairs of both, one list after the other."""
         if not isinstance(other, Constraints):
             return NotImplemented
-        columns = (
+        columns = [
             np.concatenate((getattr(self, name), getattr(other, name)))
             for name in ("sign", "weight", "source", "event")
-        )
+        ]
+        if self.ids.dtype == other.ids.dtype and len(other.ids) < len(self.ids):
+            place = np.searchsorted(self.ids, other.ids)
+            if (self.ids[np.minimum(place, len(self.ids) - 1)] == other.ids).all():
+                pairs = np.concatenate((self.pairs, place[other.pairs]))
+                return self.from_columns(self.ids, pairs, *columns)  # without sorting all ids
         return self._of(join(self.ends, other.ends), *columns)
 
     def __reduce__(self) -> tuple[Any, ...]:

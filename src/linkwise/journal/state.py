@@ -42,13 +42,15 @@ class State:
         self._events: dict[int, Event] = {}  # all but undo and redo
         self._counting: dict[int, None] = {}  # in the order they began to count
         self._undone: dict[int, None] = {}  # what redo brings back, the last first
+        self._active: list[Event] | None = None  # those that count, in the order of the log
+        self._shared = False  # whether another state has the same list
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
             return NotImplemented
-        mine, theirs = vars(self), vars(other)
         order = [[*state._counting, 0, *state._undone] for state in (self, other)]
-        return mine == theirs and order[0] == order[1]
+        same = self.n_events == other.n_events and self._events == other._events
+        return same and order[0] == order[1]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -61,6 +63,7 @@ class State:
         new.n_events = self.n_events
         new._events, new._counting = self._events.copy(), self._counting.copy()
         new._undone = self._undone.copy()
+        new._active, new._shared = self._active, True
         return new
 
     def target(self, kind: str, event: int | None = None) -> int:
@@ -83,15 +86,19 @@ class State:
         if event.kind == "undo":
             target = self.target("undo", event.body["event"])
             del self._counting[target]
-            self._undone[target] = None
+            self._undone[target], self._active = None, None
         elif event.kind == "redo":
             target = self.target("redo", event.body["event"])
             self._undone.pop(target, None)
-            self._counting[target] = None
+            self._counting[target], self._active = None, None
         else:
             self._events[event.seq] = event
             self._counting[event.seq] = None
             self._undone.clear()
+            if self._active is not None:
+                self._active = [*self._active] if self._shared else self._active
+                self._active.append(event)
+                self._shared = False
         self.n_events += 1
 
     def counts_now(self, seq: int) -> bool:
@@ -105,7 +112,15 @@ class State:
     @property
     def active(self) -> list[Event]:
         """The events that count, in the order of the log."""
-        return [self._events[seq] for seq in sorted(self._counting)]
+        if self._active is None:
+            self._active = [self._events[seq] for seq in sorted(self._counting)]
+            self._shared = False
+        return self._active
+
+    @property
+    def newest(self) -> Event | None:
+        """The last event of the log, None if it is an undo or a redo, or if there is none."""
+        return self._events.get(self.n_events)
 
     @property
     def undone(self) -> list[Event]:

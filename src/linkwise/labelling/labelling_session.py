@@ -121,19 +121,54 @@ class LabellingSession:
         a, b = self.row_of[event.body["a"]], self.row_of[event.body["b"]]
         return Asked(a, b, event.why or "It was undone.", event.seq)
 
+    def _to_ask_again(self, state: State) -> tuple[Asked | None, Event | None]:
+        """Return the question to ask again, and the event that a redo would bring back."""
+        again = self._again[-1] if self._again else None
+        redo = state.undone[-1] if state.undone else None
+        if redo is None and again is not None and again.before is not None:
+            redo = state.event(again.before)
+        return again, redo
+
+    def _grown(self, before: Snapshot) -> Snapshot | None:
+        """Return the snapshot after one more answer, made of the one before.
+
+        It does not go over the log. None: the log says something else, so that it must be read.
+        """
+        state, event = self.journal.state, self.journal.state.newest
+        if state.n_events != before.state.n_events + 1 or event is None or event.kind != "answer":
+            return None
+        a, b, same = *(self.row_of[event.body[end]] for end in "ab"), event.body["same"]
+        alone = [person.who for person in before.people] == [event.who]  # no answer is weighted
+        told = before.known.has(a, b) or a in before.task.marks or b in before.task.marks
+        if not alone or told or before.conflict is not None:
+            return None
+        known, links, task, people = before.known.copy(), before.links, before.task, before.people
+        known.tell(a, b, same)
+        if same is None:
+            task = task._replace(unsure=[*task.unsure, (a, b)])
+        else:
+            new = Constraints.from_table([(a, b, 1 if same else -1, 1.0)])
+            new = new.with_source([event.source], [event.seq])
+            links, task = links + new, task._replace(links=task.links + new)
+            known.links = task.links
+            people = [people[0]._replace(answers=people[0].answers + 1)]
+            if known.contradicted or self._found_conflict(links) is not None:
+                return None
+        again, redo = self._to_ask_again(state)
+        return Snapshot(state, links, known, task, None, [], again, redo, people)
+
+    def _found_conflict(self, links: Constraints) -> Constraints | None:
+        """Return answers and imported pairs that cannot all hold, or None."""
+        return links.select(np.isin(links.source, BY_HAND, invert=True)).conflict(self.n_clusters)
+
     def _snapshot(self) -> Snapshot:
         state, n = self.journal.state, len(self.items.X)
         by_id = state.constraints()
         links = by_id.resolve(self.items.ids, n=n)
         unsure = [(self.row_of[a], self.row_of[b]) for a, b in state.unsure]
         task = task_of(state, self.items.ids, n, self.n_clusters)
-        conflict = by_id.select(np.isin(by_id.source, BY_HAND, invert=True)).conflict(
-            self.n_clusters
-        )
-        again = self._again[-1] if self._again else None
-        redo = state.undone[-1] if state.undone else None
-        if redo is None and again is not None and again.before is not None:
-            redo = state.event(again.before)
+        conflict = self._found_conflict(by_id)
+        again, redo = self._to_ask_again(state)
         return Snapshot(
             state,
             links,
@@ -149,7 +184,7 @@ class LabellingSession:
     def follow(self) -> Snapshot:
         """Read the journal again; return the new snapshot."""
         with self._mutex:
-            self.current = self._snapshot()
+            self.current = self._grown(self.current) or self._snapshot()
             return self.current
 
     def set_n_clusters(self, k: int | None) -> None:

@@ -57,6 +57,16 @@ class Known:
         self.marks: dict[int, str] = dict(marks or {})
         self._rebuild()
 
+    def copy(self) -> "Known":
+        """Return a copy that further answers to this one do not change."""
+        new = object.__new__(Known)
+        new.links, new.contradicted = self.links, self.contradicted.copy()
+        new.unsure, new.marks = self.unsure.copy(), self.marks.copy()
+        new._weight, new._root = self._weight.copy(), self._root.copy()
+        new._members = {root: points.copy() for root, points in self._members.items()}
+        new._apart = {root: others.copy() for root, others in self._apart.items()}
+        return new
+
     @property
     def n_answers(self) -> int:
         """How many pairs and rows were answered about, "don't know" among them."""
