@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
 from linkwise.constraints import Constraints
-from linkwise.journal import Event
+from linkwise.journal import Event, replay
 from linkwise.labelling.actions import act
 from linkwise.labelling.edits import (
     Edit,
@@ -163,10 +163,14 @@ def test_halves_respect_earlier_answers(same):
 
 
 class Now:
-    """A snapshot with some links."""
+    """A snapshot with some links, and with earlier corrections."""
 
-    def __init__(self, links):
+    def __init__(self, links, *corrections):
         self.links = links
+        self.state = replay(
+            Event(i, kind, body, "", "", "", str(i), "hand")
+            for i, (kind, body) in enumerate(corrections, start=1)
+        )
 
 
 def test_a_preview_lists_what_moves_what_may_follow_and_what_it_goes_against():
@@ -186,6 +190,17 @@ def test_a_preview_lists_what_moves_what_may_follow_and_what_it_goes_against():
     found = preview(items(points), labels, kind, body, Now(Constraints()), rows_by_number(60))
     assert sorted(found.sizes) == [15, 30]
     assert [len(part) for part in found.parts] == found.sizes
+
+
+def test_a_split_goes_against_a_merge_of_its_parts_and_not_against_a_move_to_the_cluster():
+    points = np.concatenate([np.linspace(0, 1, 30), np.linspace(9, 10, 30)])[:, None]
+    labels = np.zeros(60, dtype=int)
+    body = {"parts": [list(range(30)), list(range(30, 60))], "others": "stay"}
+    move = "group", {"rows": [3], "to": [5, 6, 20, 50, 55], "apart": []}
+    merge = "merge", {"first": [5, 10, 15], "second": [35, 40, 45]}
+    now = Now(Constraints(), move, merge)
+    found = preview(items(points), labels, "split", body, now, rows_by_number(60))
+    assert found.against == [2]
 
 
 @settings(deadline=None)

@@ -137,10 +137,11 @@ class LabellingSession:
         state, event = self.journal.state, self.journal.state.newest
         if state.n_events != before.state.n_events + 1 or event is None or event.kind != "answer":
             return None
-        a, b, same = *(self.row_of[event.body[end]] for end in "ab"), event.body["same"]
         alone = [person.who for person in before.people] == [event.who]  # no answer is weighted
-        told = before.known.has(a, b) or a in before.task.marks or b in before.task.marks
-        if not alone or told or before.conflict is not None:
+        if not alone or before.conflict is not None:
+            return None
+        a, b, same = *(self.row_of[event.body[end]] for end in "ab"), event.body["same"]
+        if before.known.has(a, b) or a in before.task.marks or b in before.task.marks:
             return None
         known, links, task, people = before.known.copy(), before.links, before.task, before.people
         known.tell(a, b, same)

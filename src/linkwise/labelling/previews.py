@@ -7,6 +7,7 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 
 from linkwise._wording import counted
 from linkwise.journal import Event, representatives
+from linkwise.journal.events import BY_HAND
 from linkwise.labelling.edits import applied, comparable, edits_of, without_gaps
 
 LISTED = 20_000  # rows of a list at most: enough to mark them on a map
@@ -96,9 +97,16 @@ def preview(
     event = Event(0, kind, {"apart": [], **body}, "", "", "", "", "hand")
     X = comparable(items.X.toarray() if hasattr(items.X, "toarray") else np.asarray(items.X))
     likely = np.zeros((len(labels), int(labels.max()) + 1))
-    new = labels
-    for edit in edits_of(event, row_of):
-        new = applied(new, edit, X, likely)
+
+    def after(labels: np.ndarray, event: Event) -> np.ndarray:
+        for edit in edits_of(event, row_of):
+            labels = applied(labels, edit, X, likely)
+        return labels
+
+    def holds(labels: np.ndarray, event: Event) -> bool:
+        return np.array_equal(after(labels, event), labels)
+
+    new = after(labels, event)
     moves = np.flatnonzero(new != labels)
     similar = []
     if len(moves) and kind in ("group", "link"):
@@ -108,9 +116,11 @@ def preview(
         old = labels[moves[0]]
         parts = [np.flatnonzero((labels == old) & (new == label)) for label in
                  np.unique(new[labels == old])]  # fmt: skip
-    holds = ~current.links.violated(labels)
-    broken = current.links.select(holds & current.links.violated(without_gaps(new)))
-    against = sorted({int(number) for number in broken.event.tolist()})
+    links = current.links.select(np.isin(current.links.source, BY_HAND, invert=True))
+    broken = links.select(~links.violated(labels) & links.violated(without_gaps(new)))
+    earlier = [e for e in current.state.active if e.edits_labels]  # held before, and not after
+    undone = [e.seq for e in earlier if holds(labels, e) and not holds(new, e)]
+    against = sorted({*broken.event.tolist(), *undone})
     return Preview(
         _says(kind, len(moves), len(against)),
         _asks(len(similar)),
