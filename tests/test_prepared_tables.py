@@ -605,6 +605,22 @@ def test_uuids_and_time_stamps_name_rows_in_parts(call):
         assert (code, "links kept: 1 of 1" in err) == (0, True), err
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".csv.gz", ".parquet", ".xlsx"])
+def test_damaged_files_are_read_or_refused_in_one_line(here, suffix):
+    name = write_table_as(suffix.removesuffix(".gz"))
+    raw = Path(name).read_bytes()
+    raw = gzip.compress(raw) if suffix.endswith(".gz") else raw
+    rng = np.random.default_rng(0)
+    for turn in range(12 if suffix == ".xlsx" else 30):
+        a = int(rng.integers(len(raw)))
+        b = len(raw) if turn % 3 == 0 else a + int(rng.integers(1, 9))
+        Path(f"bad{suffix}").write_bytes(raw[:a] + rng.bytes(turn % 5) + raw[b:])
+        try:
+            read_points(f"bad{suffix}")
+        except ValueError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+
+
 def test_a_graph_of_categories_alone_is_warned_of():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=400)

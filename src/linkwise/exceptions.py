@@ -34,7 +34,10 @@ class ConstraintWarning(UserWarning):
 
 
 class ConvergenceWarning(UserWarning):
-    """An iteration ended before it converged, or found fewer clusters than requested."""
+    """An iteration ended before it converged, found fewer clusters than requested, or will mislead.
+
+    The last is said of a graph that follows one-hot categories alone.
+    """
 
 
 class MissingExtra(ImportError):

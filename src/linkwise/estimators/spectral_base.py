@@ -96,7 +96,8 @@ def _warn_of_categories(X: Matrix, W: Any) -> None:
             f"{found.edges:.0%} of the edges of the neighbour graph join rows that agree in all "
             f"{found.columns} columns of 0 and 1: clusters will follow combinations of these "
             "categories, whatever else the rows have in common; use LinkClustering or PCKMeans, or "
-            "give these columns less weight"
+            "give these columns less weight",
+            ConvergenceWarning,
         )
 
 
