@@ -49,10 +49,13 @@ from linkwise.class_models.partitions import (
     agreements,
     believed,
     between,
+    branches,
     cut,
     linkages_of,
     merges,
+    move_branches,
     plain_partitions,
+    votes,
 )
 from linkwise.class_models.silhouettes import principal
 from linkwise.evaluate import adjusted_rand_index
@@ -311,6 +314,12 @@ def test_features_of_new_points_are_those_of_the_given_ones(wine):
             assert np.mean(np.sum(near * Z, axis=1) > 0) > 0.95
 
 
+def random_linkage(rng, c):
+    """Return a Linkage of c small clusters, of random sizes."""
+    C = rng.random((c, c))
+    return Linkage(np.arange(c), rng.integers(1, 5, c).astype(float), C + C.T)
+
+
 def test_linkage_merges_what_the_graph_joins():
     W = np.zeros((8, 8))
     for a, b, w in (
@@ -326,12 +335,63 @@ def test_linkage_merges_what_the_graph_joins():
     small = np.repeat([0, 1, 2, 3], 2)
     linkage = Linkage(small, np.full(4, 2.0), between(sparse.csr_array(W), small, 4))
     order = merges(linkage)
-    assert_array_equal(cut(small, order, 2), np.repeat([0, 1], 4))
-    assert_array_equal(cut(small, order, 4), small)
-    assert len(np.unique(cut(small, order, 1))) == 1
+    assert_array_equal(cut(order, 2), [0, 0, 1, 1])
+    assert_array_equal(cut(order, 4), [0, 1, 2, 3])
+    assert len(np.unique(cut(order, 1))) == 1
     apart = Constraints(cannot_link=[(0, 2), (5, 6)], must_link=[(2, 5), (3, 4)])
     order = merges(linkage, apart)  # the middle two small clusters come first now
-    assert_array_equal(cut(small, order, 3), [0, 0, 1, 1, 1, 1, 2, 2])
+    assert_array_equal(cut(order, 3), [0, 1, 1, 2])
+
+
+def test_a_whole_branch_moves_if_constraints_say_so():
+    """The graph puts 0 and 1 with 2 and 3; constraints put them with 4."""
+    C = np.array(
+        [
+            [4, 3, 1, 1, 0.1],
+            [3, 4, 1, 1, 0.1],
+            [1, 1, 4, 3, 0],
+            [1, 1, 3, 4, 0],
+            [0.1, 0.1, 0, 0, 4],
+        ]
+    )
+    linkage = Linkage(np.arange(5), np.ones(5), C)
+    tree = merges(linkage)
+    of = cut(tree, 2)
+    assert_array_equal(of, [0, 0, 0, 0, 1])
+    links = Constraints(cannot_link=[(0, 2), (1, 3)], must_link=[(0, 4)])
+    assert_array_equal(move_branches(linkage, links, of, [tree]), [1, 1, 0, 0, 1])
+    assert_array_equal(move_branches(linkage, Constraints(), of, [tree]), of)
+
+
+def test_branches_are_the_clusters_of_every_cut(rng):
+    order = merges(random_linkage(rng, 7))
+    found = {tuple(np.flatnonzero(branch)) for branch in branches(order)}
+    cuts = [cut(order, k) for k in range(2, 8)]
+    assert found == {tuple(np.flatnonzero(of == c)) for of in cuts for c in range(of.max() + 1)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_branch_wants_to_move_at_the_end(seed):
+    rng = np.random.default_rng(seed)
+    linkage, k = random_linkage(rng, 9), 3
+    ends = np.array([rng.choice(9, 2, replace=False) for _ in range(8)])
+    kinds = np.where(rng.random(8) < 0.4, 1, -1)
+    links = Constraints.from_table({"id_a": ends[:, 0], "id_b": ends[:, 1], "kind": kinds})
+    tree = merges(linkage)
+    of = move_branches(linkage, links, cut(tree, k), [tree])
+    assert set(of) == set(range(k))
+    A, C = votes(linkage, links), linkage.between
+
+    def score(t, b):
+        mean = C[np.ix_(t, b)].sum() / (linkage.size[t].sum() * linkage.size[b].sum())
+        return np.log(mean + 1e-12) + A[np.ix_(t, b)].sum()
+
+    for branch in branches(tree):
+        t = np.flatnonzero(branch)
+        rest = np.setdiff1d(np.flatnonzero(of == of[t[0]]), t)
+        if len(set(of[t])) == 1 and len(rest):
+            best = max(score(t, np.flatnonzero(of == c)) for c in range(k) if c != of[t[0]])
+            assert best <= score(t, rest) + 1e-9
 
 
 def test_agreements_are_mean_adjusted_rand_indices(rng):

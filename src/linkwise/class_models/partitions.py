@@ -16,9 +16,15 @@ Often a class is several islands. A few constraints tell which: linkage with con
 
     (2)  argmax_ab  log of (1) + VOTE sum_{i in a, j in b} c_ij,   c > 0 for must-links, the weight
 
+An early merge cannot be undone by what later ones tell. So whole branches of the tree of merges
+then move to the cluster b with which they have the largest (2), one after the other, as long as
+that is larger than with the rest of their own cluster:
+
+    (3)  s(t, b) - s(t, a without t) > 0,   s of (2); t a branch in cluster a
+
 Which partition to believe is told by the partitions together and by the graphs:
 
-    (3)  score = mean adjusted Rand index with the others * max(mean modularity in the graphs, 0)
+    (4)  score = mean adjusted Rand index with the others * max(mean modularity in the graphs, 0)
 
 Where some partition comes near the largest possible modularity, 1 - 1/k, the graphs show k islands,
 and the modularity decides alone: partitions that cut islands would agree on what is wrong. Where
@@ -114,12 +120,54 @@ def merges(linkage, links=None):
     return np.array(found, dtype=np.intp).reshape(-1, 2)
 
 
-def cut(small, order, k):
-    """Return labels 0..k - 1 after as many merges as leave k clusters."""
+def cut(order, k):
+    """Return the clusters 0..k - 1 of the small clusters (c,) after merges that leave k."""
     of = np.arange(len(order) + 1)
     for a, b in order[: max(len(order) + 1 - k, 0)]:
         of[of == b] = a
-    return door(small).asarray(np.unique(of, return_inverse=True)[1], small)[small]
+    return np.unique(of, return_inverse=True)[1]
+
+
+def branches(order):
+    """Return the small clusters of every branch of a tree of merges but the whole, (t, c)."""
+    c = len(order) + 1
+    grown, found = np.eye(c), list(np.eye(c))
+    for a, b in order:
+        grown[a] += grown[b]
+        found.append(grown[a].copy())
+    return np.array(found[: 2 * c - 2])
+
+
+def move_branches(linkage, links, of, trees):
+    """Return the clusters (c,) of the small clusters after the moves of Eq. (3).
+
+    Parameters
+    ----------
+    of : int array (c,), clusters 0..k - 1; none of them gets empty
+    trees : list of merges, whose branches may move
+    """
+    T, of = np.unique(np.concatenate([branches(tree) for tree in trees]), axis=0), of.copy()
+    size = T @ linkage.size
+    weights, said = T @ linkage.between, T @ votes(linkage, links)  # (t, c)
+    inside = np.sum(weights * T, axis=1), np.sum(said * T, axis=1)
+    for _ in of:  # (3) is no descent of one objective, and may come back to where it was
+        member = np.eye(of.max() + 1)[of]  # (c, k)
+        shared = T @ member
+        whole = np.flatnonzero((shared > 0).sum(axis=1) == 1)  # branches within one cluster
+        home, row = shared[whole].argmax(axis=1), np.arange(len(whole))
+        others = np.tile(linkage.size @ member, (len(whole), 1))
+        w, v = weights[whole] @ member, said[whole] @ member
+        for sums, own in ((others, size), (w, inside[0]), (v, inside[1])):
+            sums[row, home] -= own[whole]
+        mean = w / (size[whole, None] * np.maximum(others, 1))
+        score = np.log(np.maximum(mean, 0) + LEAST) + v  # Eq. (2)
+        gain = score - score[row, home][:, None]
+        gain[others[row, home] <= 0] = 0  # the branch is all of its cluster
+        best, to = np.unravel_index(np.argmax(gain), gain.shape)
+        if gain[best, to] <= LEAST:
+            break
+        of[T[whole[best]] > 0] = to
+    return of
 
 
 def linkage_of(island, rng):
@@ -143,7 +191,11 @@ def linkages_of(learners, seed):
 
 def linked(name, linkage, k, links=None):
     """Return the Partition into k clusters by linkage and constraints."""
-    labels = cut(linkage.small, merges(linkage, links), k)
+    order = merges(linkage, links)
+    of = cut(order, k)
+    if links is not None:
+        of = move_branches(linkage, links, of, [merges(linkage), order])
+    labels = door(linkage.small).asarray(of, linkage.small)[linkage.small]
     return Partition(name, labels, of_graph=True, linkage=linkage)
 
 
@@ -217,7 +269,7 @@ def modularity(W, labels):
 
 
 def believed(partitions, learners, k):
-    """Return how much each partition into k clusters is to be believed, Eq. (3), (p,), >= 0."""
+    """Return how much each partition into k clusters is to be believed, Eq. (4), (p,), >= 0."""
     graphs = [graph.place.graph.W for graph in graphs_among(learners)]
     means = [np.mean([modularity(W, one.labels) for W in graphs] or [1]) for one in partitions]
     inside = np.maximum(means, 0)
