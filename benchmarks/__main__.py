@@ -180,6 +180,13 @@ def strays(args):
     return called(run, args)
 
 
+def levels(args):
+    """Cut the trees of texts at two levels of their classes."""
+    from benchmarks.features.levels import run
+
+    return called(run, args)
+
+
 COMMANDS = {
     speed: arguments.add_speed,
     quality: arguments.add_quality,
@@ -197,6 +204,7 @@ COMMANDS = {
     sizes: arguments.add_sizes,
     entities: arguments.add_entities,
     strays: arguments.add_strays,
+    levels: arguments.add_levels,
     fuzz: arguments.add_fuzz,
 }
 

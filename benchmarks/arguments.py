@@ -185,6 +185,14 @@ def add_strays(add):
     add("--seeds", type=whole(1), default=2, metavar="N", help="draws of the noise; default 2")
 
 
+def add_levels(add):
+    """Add the options of the benchmark of levels."""
+    add("--data", metavar="DIR", required=True, help="folder with newsgroups20_counts.npz")
+    add("--rows", type=whole(100), default=3000, metavar="N", help="texts; default 3000")
+    add("--pairs", type=whole(2), default=1000, metavar="N", help="answers; default 1000")
+    add("--seed", type=whole(0), default=0, metavar="N", help="default 0")
+
+
 def add_fuzz(add):
     """Add the options of the random problems."""
     add("--problems", type=whole(1), default=100, metavar="N", help="a method; default 100")

@@ -1,6 +1,7 @@
 """Laws of entities from scored pairs, and of answers about sets."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from numpy.testing import assert_array_equal
 
 from linkwise import Constraints, InfeasibleConstraints
 from linkwise.cli import main
-from linkwise.partition import resolve_entities
+from linkwise.partition import resolve_entities, resolve_pairs
 from linkwise.partition.entities import evidence
+from linkwise.partition.k_means import by_appearance
 
 
 @st.composite
@@ -74,6 +76,49 @@ def test_no_merge_of_two_clusters_would_add_evidence(problem):
                 w[p] for p, ends in enumerate(pairs) if {labels[i] for i in ends} == {a, b}
             )
             assert between <= 1e-9 or len(set(inside.tolist())) < len(inside)
+
+
+@given(records(), st.integers(1, 9))
+def test_a_number_of_entities_is_reached_or_reported(problem, k):
+    n, pairs, score, source = problem
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        if k > n:
+            with pytest.raises(InfeasibleConstraints, match="ask for at most"):
+                resolve_entities(n, pairs, score, source=source, n_entities=k)
+            return
+        labels = resolve_entities(n, pairs, score, source=source, n_entities=k)
+    found = labels.max() + 1
+    assert found == k or (found > k and told)
+    known = np.flatnonzero(source >= 0)
+    assert len({(labels[i], source[i]) for i in known}) == len(known)
+
+
+@given(records())
+def test_a_table_with_ids_gives_the_entities_of_its_rows(problem):
+    n, pairs, score, source = problem
+    if not pairs:
+        return
+    names = [f"r{9 - i}" for i in range(n)]
+    a, b = zip(*pairs, strict=True)
+    of = {names[i]: int(source[i]) for i in range(n) if source[i] >= 0}
+    found = resolve_pairs([names[i] for i in a], [names[i] for i in b], score, source=of)
+    labels = resolve_entities(n, pairs, score, source=source)
+    rows = [names.index(name) for name in found.ids.tolist()]
+    assert_array_equal(by_appearance(labels[rows])[0], found.labels)
+
+
+def test_links_of_a_table_name_ids_and_wrong_tables_are_refused():
+    links = Constraints(must_link=[("a", "c")], cannot_link=[("a", "b")])
+    found = resolve_pairs(["a", "b"], ["b", "c"], [0.9, 0.2], links=links)
+    assert found.labels.tolist() == [0, 1, 0]
+    for wrong, words in (
+        ((["a"], ["b"], [1.5]), "not numbers from 0 to 1"),
+        ((["a"], ["a"], [0.5]), "'a' is paired with itself"),
+        ((["a"], ["b", "c"], [0.5]), "one of each for every pair"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            resolve_pairs(*wrong)
 
 
 def test_ten_thousand_records_make_nine_thousand_entities():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 from linkwise import Constraints, COPKMeans, InfeasibleConstraints, LinkClustering
@@ -82,6 +83,47 @@ def test_sizes_and_constraints_hold_or_no_labels_will_do(problem, data):
 X, y = load_iris(return_X_y=True)
 
 
+def beyond(labels, limits):
+    size = np.bincount(labels, minlength=len(limits.least))
+    return int((np.maximum(limits.least - size, 0) + np.maximum(size - limits.most, 0)).sum())
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    problems(),
+    st.sampled_from([0.1, 0.7, 3.0]),
+    st.none() | arrays(float, 3, elements=st.sampled_from([-3.0, -0.1, 0.0, 2.0])),
+)
+def test_soft_limits_are_a_minimum_with_their_price(problem, weight, prices):
+    cost, limits = problem
+    n, k = cost.shape
+    prices = None if prices is None else prices[:k]
+    labels = flow_assignment(cost, limits, prices, weight).labels
+
+    def total(labels):
+        return cost[np.arange(n), labels].sum() + weight * beyond(labels, limits)
+
+    every = map(np.array, itertools.product(range(k), repeat=n))
+    assert total(labels) == pytest.approx(min(map(total, every)), abs=1e-9)
+
+
+def test_a_larger_weight_brings_sizes_nearer_to_their_limits():
+    links = Constraints.sample(y, 20, random_state=0)
+    fitted = LinkClustering(3, effort="fast", size=(48, 52), size_weight=1e-6, random_state=0)
+    limits = limits_of((48, 52), False, 150, 3)
+    found = []
+    for weight in (1e-6, 1.0, 5.0, 100.0):
+        fitted.set_params(size_weight=weight).fit(X, constraints=links)
+        found.append(beyond(fitted.labels_, limits))
+        assert fitted.violations_ == []
+    assert found == sorted(found, reverse=True)
+    free = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
+    assert found[0] == beyond(free.labels_, limits)
+    assert found[0] > found[-1] == 0
+    with pytest.raises(ValueError, match="size_weight is how much size= or balanced= weigh"):
+        LinkClustering(3, size_weight=1.0).fit(X)
+
+
 @pytest.mark.parametrize("method", [COPKMeans, LinkClustering])
 def test_balanced_clusters_keep_all_constraints(method):
     links = Constraints.sample(y[::3], 20, random_state=0)
@@ -91,10 +133,19 @@ def test_balanced_clusters_keep_all_constraints(method):
     assert model.violations_ == []
 
 
-def test_each_cluster_has_its_own_limits():
+@pytest.mark.parametrize("method", [COPKMeans, LinkClustering])
+def test_each_cluster_has_its_own_limits(method):
     limits = [(5, 10), (60, 90), (0, 80)]
-    labels = COPKMeans(3, size=limits, n_init=1, random_state=0).fit_predict(X)
-    assert within(labels, limits_of(limits, False, 150, 3))
+    more = {"effort": "fast"} if method is LinkClustering else {"n_init": 1}
+    model = method(3, size=limits, random_state=0, **more).fit(X, constraints=([(0, 1)], [(1, 70)]))
+    assert within(model.labels_, limits_of(limits, False, 150, 3))
+    assert model.violations_ == []
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_limits_of_each_cluster_need_a_number_of_clusters():
+    with pytest.raises(ValueError, match="a list of 1 such pairs"):
+        LinkClustering((2, 4), size=[(5, 10), (60, 90), (0, 80)]).fit(X)
 
 
 def test_limits_that_do_not_bind_change_nothing():
@@ -137,6 +188,10 @@ def test_the_command_line_limits_sizes(tmp_path, capsys):
     words = ["fit", str(tmp_path / "x.npy"), "-k", "3", "--method", "cop-kmeans", "--force", "-o"]
     assert main([*words, str(out), "--balanced"]) == 0
     assert np.bincount(np.load(out)).tolist() == [50, 50, 50]
+    assert main([*words, str(out), "--size", "5-10,60-90,0-80"]) == 0
+    assert np.bincount(np.load(out))[0] <= 10
+    assert main([*words, str(out), "--size", "10-20", "--size-weight", "1"]) == 2
+    assert "--size-weight is for link-clustering" in capsys.readouterr().err
     assert main([*words, str(out), "--size", "10-20"]) == 4
     assert "at most 60 points" in capsys.readouterr().err
     assert main([*words, str(out), "--method", "pck-means", "--balanced"]) == 2

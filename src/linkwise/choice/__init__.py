@@ -7,6 +7,7 @@ candidates         fits to the constraints, judged by constraints that they did 
 combination        candidates combined by weight, and new points
 final_labels       labels of all points under all constraints
 extension          new rows in a clustering that exists
+levels             where the tree of clusters takes its distances
 explanation        what was chosen, in words
 link_clustering    the estimator
 bound_constraints  constraints bound to any estimator, and its score on held-out ones

@@ -151,12 +151,13 @@ def starts_among(partitions, belief, links):
     return starts, np.concatenate((belief, belief[linked]))
 
 
-def by_constraints(plain, links, k, effort, *, deadline, seed):
+def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
     partitions, belief = starts_among(partitions, belief, links)
     ranked = rank_starts(partitions, belief, k, links, seed)
+    ranked = ranked if earlier is None else [earlier]
     starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
     candidates = judge_all(problem, effort, deadline=deadline, seed=seed)
@@ -208,7 +209,7 @@ def by_belief(plain, k):
     )
 
 
-def combine(plain, links, k, effort, *, deadline, seed):
+def combine(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination: by constraints, or by belief in partitions if there are none.
 
     Parameters
@@ -219,9 +220,12 @@ def combine(plain, links, k, effort, *, deadline, seed):
     effort : Effort
     deadline : float, time.perf_counter() from which on no further candidate is judged
     seed : int
+    earlier : Partition of the sample to start from first, or None
     """
     if links:
-        return by_constraints(plain, links, k, effort, deadline=deadline, seed=seed)
+        return by_constraints(
+            plain, links, k, effort, deadline=deadline, seed=seed, earlier=earlier
+        )
     return by_belief(plain, k)
 
 

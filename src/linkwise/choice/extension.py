@@ -11,9 +11,14 @@ changes its cluster only where a constraint says so, and the cost is that of the
 
 The models are learnt again from all rows when these have doubled, as an array grows that is
 appended to: the cost of all steps together is in proportion to the rows. They are also learnt again
-if the constraints need more clusters. If there were further constraints since the models were
-learnt, all rows are free then, because each constraint may tell something about all of them.
-Clusters of the new models are matched to the old ones:
+if the constraints need more clusters. Between, when the constraints have become FURTHER times as
+many, class probabilities are fitted to them again in the models that exist. If there were further
+constraints since, all rows are free at both, because each constraint may tell something about all
+of them.
+
+The clusters so far are where the new fit starts, unless the constraints since the last one speak
+for another start: they were not used for the clusters, so they judge them without favour. Clusters
+of the new fit are matched to the old ones:
 
     (3)  pi = argmax over one-to-one maps of sum_c |{i old: l_i = c, argmax p_i = pi(c)}|
 
@@ -25,10 +30,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from linkwise.choice.candidates import PRIOR
 from linkwise.choice.final_labels import FinalLabels
+from linkwise.class_models import ERROR, Partition, trust
 from linkwise.constraints import Pair
 from linkwise.constraints.closure import components
 
+FURTHER = 1.25  # constraints, in multiples of those learnt from, at which they are fitted again
 GROWTH = 2.0  # rows, in multiples of those learnt from, at which the models are learnt again
 STAY = 2.0  # log odds: of 0, 1 and 3 on digits, more kept right rows, fewer corrected wrong ones
 REASONS = 3  # constraints named for a move: more would not be read
@@ -75,6 +83,25 @@ def free_rows(n_old, n, links, fresh):
     part = parts_of(n, links)
     named = np.unique(part[links.ends[links.n_pairs - fresh :]])
     return np.flatnonzero((np.arange(n) >= n_old) | np.isin(part, named))
+
+
+def earlier_start(labels, partitions, k, links, fresh):
+    """Return the clusters so far as a Partition to start from, None if another start is better.
+
+    Parameters
+    ----------
+    labels : int array (n,), the clusters so far
+    partitions : list of Partition into k clusters, the other starts
+    links : Constraints on row numbers
+    fresh : bool array (m,), which of them the clusters so far were not fitted to
+    """
+    further = links.select(fresh)
+    if not further:
+        return Partition("the clusters so far", labels)
+    tried = [labels, *(one.labels for one in partitions)]
+    likely = [trust(each, k, further, ERROR)[1] for each in tried]
+    likely[0] += PRIOR
+    return Partition("the clusters so far", labels) if np.argmax(likely) == 0 else None
 
 
 def match_clusters(found, labels, k_found, k):

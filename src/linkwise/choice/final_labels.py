@@ -1,6 +1,6 @@
 """Labels of all points under all constraints."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from linkwise.constraints.closure import components
 from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.hard import assign
 from linkwise.partition.k_means import by_appearance
-from linkwise.partition.sizes import sized_assignment
+from linkwise.partition.sizes import Limits, flow_assignment, matched_limits, sized_assignment
 
 LIKELY = 0.5  # probability of being wrong from which on a constraint need not be kept
 # Probability of being wrong from which on a constraint is worth a look. With one wrong answer in
@@ -49,7 +49,7 @@ def soft_labels_of_all(X, models, combination):
     return soft
 
 
-def labels_that_keep(q, links, rng, *, hard, limits=None):
+def labels_that_keep(q, links, rng, *, hard, limits=None, size_weight=None):
     """Return labels (n,) of high probability q (n, k) that keep the constraints.
 
     If soft constraints contradict each other, the cannot-links give way. If no assignment is found
@@ -61,26 +61,41 @@ def labels_that_keep(q, links, rng, *, hard, limits=None):
         of = components(len(q), must)
         cannot = cannot[of[cannot[:, 0]] != of[cannot[:, 1]]]
     cost = -np.log(np.maximum(q, LEAST_COST))
-    if limits is not None:
+    if limits is not None and size_weight is None:
         return sized_assignment(cost, must, cannot, limits).labels
-    labels = assign(cost, must, cannot, rng)
+    prices = 0.0
+    if limits is not None:
+        prices = flow_assignment(cost, limits, weight=size_weight).prices
+    labels = assign(cost + prices, must, cannot, rng)
     if labels is not None:
+        touched = np.isin(np.arange(len(q)), links.ends)
+        if limits is not None:
+            sized_rest(labels, touched, cost, limits, prices, size_weight)
         return labels
     if hard:
         raise InfeasibleConstraints(
             f"no assignment to {q.shape[1]} clusters was found that keeps all constraints, within "
             'the bound of the search; raise n_clusters, or use respect="soft"'
         )
-    return np.argmax(q, axis=1)
+    return np.argmin(cost, axis=1)
 
 
-def settle_raw(soft, links, error, rng, *, hard, limits=None):
+def sized_rest(labels, fixed, cost, limits, prices, weight):
+    """Label the points that are not fixed within soft limits, in place."""
+    taken = np.bincount(labels[fixed], minlength=cost.shape[1])
+    left = Limits(*(np.maximum(bound - taken, 0) for bound in limits))
+    labels[~fixed] = flow_assignment(cost[~fixed], left, prices, weight).labels
+
+
+def settle_raw(soft, links, error, rng, *, hard, limits=None, size_weight=None):
     """Return (labels (n,) as columns of q, q (n, k), the probability that each link is wrong)."""
     xp = namespace(soft)
     found = propagate(xp.log(xp.clip(soft, LEAST, None)), links, error)
     wrong = probability_wrong(found.same, links.sign, error_of(links.weight, error))
     kept = links if hard else links.select(wrong < LIKELY)
-    labels = labels_that_keep(to_host(found.q), kept, rng, hard=hard, limits=limits)
+    labels = labels_that_keep(
+        to_host(found.q), kept, rng, hard=hard, limits=limits, size_weight=size_weight
+    )
     return labels, found.q, wrong
 
 
@@ -94,7 +109,7 @@ def at_least(clusters, k, least):
     return np.r_[clusters, empty[: max(0, least - len(clusters))]]
 
 
-def settle(soft, links, error, rng, *, hard, least, limits=None):
+def settle(soft, links, error, rng, *, hard, least, limits=None, named=False, size_weight=None):
     """Return the FinalLabels.
 
     Parameters
@@ -106,9 +121,17 @@ def settle(soft, links, error, rng, *, hard, least, limits=None):
     hard : bool, whether all constraints are kept, or those that are more likely right than wrong
     least : int, the number of clusters to return at least, some of them without points
     limits : Limits of the sizes of the clusters, or None
+    named : bool, whether the first limits are those of cluster 0, and so on; else clusters are
+        numbered by first appearance
+    size_weight : float or None, log odds that a point gives up at most for soft limits
     """
     xp, tools = namespace(soft), door(soft)
-    raw, q, wrong = settle_raw(soft, links, error, rng, hard=hard, limits=limits)
+    how: Any = {"hard": hard, "limits": limits, "size_weight": size_weight}
+    if named:
+        order = matched_limits(to_host(xp.sum(soft, axis=0)), limits)
+        labels, q, wrong = settle_raw(soft[:, tools.asarray(order, soft)], links, error, rng, **how)
+        return FinalLabels(tools.asarray(labels, soft), q, wrong, order.astype(np.intp))
+    raw, q, wrong = settle_raw(soft, links, error, rng, **how)
     labels, clusters = by_appearance(raw)
     clusters = at_least(clusters, soft.shape[1], least)
     q = q[:, tools.asarray(clusters, soft)]

@@ -19,7 +19,17 @@ from linkwise._check import (
     check_sizes,
     extended_ids,
 )
-from linkwise._typing import FilePath, Floats, Integers, Matrix, OnUnknown, Points, RandomState
+from linkwise._typing import (
+    FilePath,
+    Floats,
+    Integers,
+    Mask,
+    Matrix,
+    OnUnknown,
+    Points,
+    RandomState,
+    Sizes,
+)
 from linkwise.arrays import door, namespace, on_device, to_host
 from linkwise.blocks.executors import executor_of, one_thread
 from linkwise.blocks.rows import on_cluster, row_blocks, stack_rows
@@ -31,8 +41,10 @@ from linkwise.choice.counting import MOST_CLUSTERS, Count, choose_count
 from linkwise.choice.effort import EFFORTS, FOR_CANDIDATES, SLOWER, Effort
 from linkwise.choice.explanation import explanation, report
 from linkwise.choice.extension import (
+    FURTHER,
     GROWTH,
     Move,
+    earlier_start,
     extended,
     free_rows,
     match_clusters,
@@ -46,6 +58,7 @@ from linkwise.choice.final_labels import (
     settle,
     soft_labels_of_all,
 )
+from linkwise.choice.levels import tree_rows
 from linkwise.choice.sample_models import Plain, SampleModels, fit_models, sample_rows
 from linkwise.constraints import Constraints, Pair, as_constraints
 from linkwise.constraints.convert import ConstraintsLike
@@ -53,6 +66,7 @@ from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits, w
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.sizes import limits_of
 from linkwise.partition.strays import Strays, distances, find_strays
+from linkwise.partition.tree import Tree, link_tree
 
 
 class Attempt(NamedTuple):
@@ -61,6 +75,14 @@ class Attempt(NamedTuple):
     plain: Plain
     clusters: Count
     found: Combination
+
+
+class Earlier(NamedTuple):
+    """What is known of the rows before something is learnt again."""
+
+    labels: Integers  # (n,) the clusters so far, of new rows those that the models give them
+    fresh: Mask  # (m,) which constraints the models were not fitted to
+    models: SampleModels | None  # to be used again, None: all rows get new ones
 
 
 class Relearnt(NamedTuple):
@@ -96,11 +118,14 @@ class LinkClustering(InductiveClusterer):
     respect : {"soft", "hard"}
         "soft" keeps a constraint unless the rest of the evidence says that it is wrong. "hard"
         keeps all, or raises InfeasibleConstraints with a conflict.
-    size : (least, most) or None
-        Limits of the sizes of the clusters, which hold exactly. Sizes that cannot hold raise
-        InfeasibleConstraints.
+    size : (least, most), a list of n_clusters such pairs, or None
+        Limits of the sizes of the clusters, which hold exactly; a list has those of cluster 0, 1,
+        and so on. Sizes that cannot hold raise InfeasibleConstraints.
     balanced : bool
         Whether all clusters have the same size, up to one.
+    size_weight : float > 0 or None
+        Makes the limits soft: a row moves to meet them only if that divides its probability by less
+        than exp(size_weight). None: they hold exactly.
     outliers : share in [0, 1), "auto" or None
         Rows that belong to no cluster get the label -1: this share of them, or with "auto" those
         far from all others. A row that a constraint names is never one. None: there are none.
@@ -133,6 +158,9 @@ class LinkClustering(InductiveClusterer):
     report_ : list of dict, the candidates, best first
     violations_ : list of Pair, the constraints not kept
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
+    tree_ : Tree
+        The parts of the clusters and their unions, level by level: ``tree_.cut(5)`` returns the
+        labels of 5 clusters. The constraints that the clusters keep hold at every level.
     moves_ : list of Move, old rows that `extend` put into another cluster, and why; else empty
 
     Notes
@@ -163,6 +191,7 @@ class LinkClustering(InductiveClusterer):
         "respect": [StrOptions({"soft", "hard"})],
         "size": [tuple, list, None],
         "balanced": ["boolean"],
+        "size_weight": [Interval(Real, 0, None, closed="neither"), None],
         "outliers": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left"), None],
         "on_unknown": [StrOptions({"raise", "drop"})],
         "random_state": ["random_state"],
@@ -185,8 +214,9 @@ class LinkClustering(InductiveClusterer):
         *,
         effort: float | Literal["fast", "balanced", "thorough"] = "balanced",
         respect: Literal["soft", "hard"] = "soft",
-        size: tuple[int, int] | None = None,
+        size: Sizes = None,
         balanced: bool = False,
+        size_weight: float | None = None,
         outliers: float | Literal["auto"] | None = None,
         on_unknown: OnUnknown = "raise",
         random_state: RandomState = None,
@@ -196,6 +226,7 @@ class LinkClustering(InductiveClusterer):
         self.respect = respect
         self.size = size
         self.balanced = balanced
+        self.size_weight = size_weight
         self.outliers = outliers
         self.on_unknown = on_unknown
         self.random_state = random_state
@@ -205,7 +236,10 @@ class LinkClustering(InductiveClusterer):
             check_cluster_range(self.n_clusters, n)
         elif self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
-        check_sizes(self.size, self.balanced, 1)
+        each = int(self.n_clusters) if isinstance(self.n_clusters, Integral) else 1
+        check_sizes(self.size, self.balanced, each)
+        if self.size_weight is not None and self.size is None and not self.balanced:
+            raise ValueError("size_weight is how much size= or balanced= weigh: pass one of them")
 
     def _check_links(
         self, constraints: ConstraintsLike, n: int, sample_id: Any
@@ -251,6 +285,10 @@ class LinkClustering(InductiveClusterer):
             if remote is None:
                 self._soft = soft_labels_of_all(X, plain.models, found)
                 limits = limits_of(self.size, self.balanced, X.shape[0], count.best)
+                how |= {
+                    "named": self.size is not None and np.ndim(self.size) == 2,
+                    "size_weight": self.size_weight,
+                }
                 final = settle(self._soft, links, error, rng, limits=limits, **how)
             else:
                 final = settle_on_cluster(remote, plain.models, found, links, error, rng, **how)
@@ -354,7 +392,11 @@ class LinkClustering(InductiveClusterer):
         n_old, free = len(self.labels_), free_rows(len(self.labels_), X.shape[0], links, fresh)
         taught = links.n_pairs > self._learnt()[1]
         with one_thread():
-            again = self._learn_again(X, links) if self._outgrown(X, links) else None
+            again = None
+            if self._outgrown(X, links):
+                again = self._learn_again(X, links)
+            elif links.n_pairs >= FURTHER * self._learnt()[1] and taught:
+                again = self._learn_again(X, links, self._models)
             if again is not None and taught:
                 free = np.arange(X.shape[0])
             soft = self._placed(X, free) if again is None else again.soft[free]
@@ -368,10 +410,12 @@ class LinkClustering(InductiveClusterer):
         both = extended(before, final, free, links, shrink=self._open())
         if again is not None:
             columns = again.columns[both.clusters]
+            rows = self._learnt()[0] if again.models is self._models else X.shape[0]
             self._store(again.models, again.clusters, again.found, both._replace(clusters=columns))
-            self._learnt_from = X.shape[0], links.n_pairs
+            self._learnt_from = rows, links.n_pairs
         self.probabilities_, self.suspicion_ = both.probabilities, both.suspicion
-        self.__dict__.pop("_soft", None)  # of the old rows alone
+        for name in ("_soft", "_tree"):  # of the old rows alone
+            self.__dict__.pop(name, None)
         return both.labels
 
     def _learnt(self) -> tuple[int, int]:
@@ -391,27 +435,42 @@ class LinkClustering(InductiveClusterer):
         parts = row_blocks(len(rows), max(X.shape[1], COLUMNS))
         return np.concatenate([self._soft_labels(X[rows[part]]) for part in parts])
 
-    def _learn_again(self, X: Matrix, links: Constraints) -> Relearnt:
-        """Return models of all rows; its clusters so far are the first columns of the labels."""
-        least, most = self.n_clusters_, (self._limits() or (2, MOST_CLUSTERS))[1]
-        plain, count, found = self._try(X, links, (least, max(least, most)))
+    def _learn_again(
+        self, X: Matrix, links: Constraints, models: SampleModels | None = None
+    ) -> Relearnt:
+        """Return what all constraints tell; the clusters so far are the first columns of labels.
+
+        If no models are given, they are learnt from all rows.
+        """
+        n_old, least = len(self.labels_), self.n_clusters_
+        most = max(least, (self._limits() or (2, MOST_CLUSTERS))[1]) if models is None else least
+        new = np.argmax(self._placed(X, np.arange(n_old, X.shape[0])), axis=1)
+        fresh = np.arange(links.n_pairs) >= self._learnt()[1]
+        earlier = Earlier(np.r_[self.labels_, new], fresh, models)
+        plain, count, found = self._try(X, links, (least, most), earlier)
         soft = soft_labels_of_all(X, plain.models, found)
-        old = np.argmax(soft[: len(self.labels_)], axis=1)
+        old = np.argmax(soft[:n_old], axis=1)
         columns = match_clusters(old, self.labels_, soft.shape[1], self.n_clusters_)
         self._unconstrained = plain
         return Relearnt(plain.models, count, found, soft[:, columns], columns)
 
-    def _try(self, X: Matrix, links: Constraints, limits: tuple[int, int] | None) -> Attempt:
+    def _try(
+        self,
+        X: Matrix,
+        links: Constraints,
+        limits: tuple[int, int] | None,
+        earlier: Earlier | None = None,
+    ) -> Attempt:
         """Return what the effort finds; an open number of clusters stays within limits."""
         if isinstance(self.effort, str):
-            return self._attempt(X, links, EFFORTS[self.effort], limits)
+            return self._attempt(X, links, EFFORTS[self.effort], limits, earlier)
         seconds, began = float(self.effort), time.perf_counter()
-        first = self._attempt(X, links, EFFORTS["fast"], limits)
+        first = self._attempt(X, links, EFFORTS["fast"], limits, earlier)
         spent = time.perf_counter() - began
         for name, times in SLOWER:
             if seconds - spent > times * spent:
                 deadline = began + FOR_CANDIDATES * seconds
-                return self._attempt(X, links, EFFORTS[name], limits, deadline)
+                return self._attempt(X, links, EFFORTS[name], limits, earlier, deadline)
         return first
 
     def _attempt(
@@ -420,13 +479,25 @@ class LinkClustering(InductiveClusterer):
         links: Constraints,
         effort: Effort,
         limits: tuple[int, int] | None,
+        earlier: Earlier | None = None,
         deadline: float = np.inf,
     ) -> Attempt:
-        rows = sample_rows(X, links, effort.rows, self._seed)
-        plain = self._plain_of(self._sample_models(X, rows, effort))
+        if earlier is not None and earlier.models is not None:
+            plain = self._plain_of(earlier.models)
+        else:
+            rows = sample_rows(X, links, effort.rows, self._seed)
+            plain = self._plain_of(self._sample_models(X, rows, effort))
+        rows = plain.models.rows
         known = links.restrict(rows).resolve(rows)
         count = self._count(plain, known, links, effort, limits)
-        found = combine(plain, known, count.best, effort, deadline=deadline, seed=self._seed)
+        start = None
+        if earlier is not None and count.best == self.n_clusters_:  # a new cluster needs a start
+            fresh = earlier.fresh[np.isin(links.ends, rows).all(axis=1)]
+            others = plain.partitions(count.best)[0]
+            start = earlier_start(earlier.labels[rows], others, count.best, known, fresh)
+        found = combine(
+            plain, known, count.best, effort, deadline=deadline, seed=self._seed, earlier=start
+        )
         return Attempt(plain, count, found)
 
     def _sample_models(self, X: Matrix, rows: Integers, effort: Effort) -> SampleModels:
@@ -450,6 +521,8 @@ class LinkClustering(InductiveClusterer):
     ) -> Count:
         if isinstance(self.n_clusters, Integral):
             return Count(int(self.n_clusters))
+        if limits is not None and limits[0] == limits[1]:
+            return Count(limits[0])
         return choose_count(plain, known, links, effort, self._seed, limits)
 
     def _store(
@@ -477,6 +550,7 @@ class LinkClustering(InductiveClusterer):
     def _fit_links(self, checked: CheckedConstraints, out: FilePath | None) -> Self:
         super()._fit_links(checked, out)
         self._given = checked.by_id
+        self.__dict__.pop("_tree", None)
         return self
 
     @property
@@ -485,6 +559,27 @@ class LinkClustering(InductiveClusterer):
         check_is_fitted(self)
         pairs, wrong = list(self._given), to_host(self.suspicion_)
         return [(pairs[i], float(wrong[i])) for i in np.argsort(-wrong, kind="stable")]
+
+    @property
+    def tree_(self) -> Tree:
+        """The parts of the clusters and their unions, level by level; made when first used."""
+        check_is_fitted(self)
+        if "_tree" not in vars(self):
+            if on_cluster(self._fit_X) is not None:
+                raise TypeError(
+                    "tree_ needs the fitted rows in this process, and they are on a Dask cluster: "
+                    "fit all rows here, or a sample of them"
+                )
+            self._tree: Tree = self._tree_of(to_host(self.labels_))
+        return self._tree
+
+    def _tree_of(self, labels: Integers, leaves: int | None = None) -> Tree:
+        """Return the Tree around labels of the fitted rows."""
+        model = self._working()
+        links = self._given.resolve(self._sample_id, n=len(labels))
+        rows = tree_rows(model._fit_X, model._models, labels)
+        rng = np.random.default_rng([self._seed, 4])
+        return link_tree(rows, labels, links, leaves=leaves, rng=rng)
 
     def _check_X(self, X: Any, reset: bool = True) -> Any:
         X = open_rows(X)

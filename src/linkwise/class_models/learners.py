@@ -290,6 +290,12 @@ def mixture(model, labels, k):
     return namespace(q).argmax(q, axis=1)
 
 
+def island_positions(learner, Y):
+    """Return new points Y, prepared by an island smoother's view, in its layout."""
+    P, _ = learner.place.graph.rows(Y)
+    return place_in_layout(learner.place.Y, P, learner.place.degree, np.random.default_rng(0))
+
+
 def coordinates(learner, Y):
     """Return new points Y, prepared by the learner's view, in the learner's basis, (m, r)."""
     if isinstance(learner, Gaussian):
@@ -299,9 +305,7 @@ def coordinates(learner, Y):
     if isinstance(where, GraphPlace):
         return extend(where.basis, *where.graph.rows(Y))
     if isinstance(where, IslandPlace):
-        P, _ = where.graph.rows(Y)
-        Y = place_in_layout(where.Y, P, where.degree, np.random.default_rng(0))
-        where = where.ridge
+        Y, where = island_positions(learner, Y), where.ridge
     C = door(Y).cast(_features(where, Y) - where.centre, where.map) @ where.map
     return _with_constant(C, len(learner.U))
 

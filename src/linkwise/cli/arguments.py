@@ -84,6 +84,11 @@ def number_of_clusters(text: str) -> int | tuple[int, int]:
     return found
 
 
+def level_numbers(text: str) -> list[int]:
+    """Read numbers of clusters, as in 5,20,80."""
+    return sorted({whole(1)(part) for part in text.split(",")})
+
+
 def share(text: str) -> float:
     """Read a number between 0 and 1."""
     found = positive(text)
@@ -97,8 +102,14 @@ def outliers(text: str) -> float | str:
     return text if text == "auto" else share(text)
 
 
-def sizes(text: str) -> tuple[int, int]:
-    """Read the limits of sizes, as in 50-200."""
+def sizes(text: str) -> tuple[int, int] | list[tuple[int, int]]:
+    """Read the limits of sizes, as in 50-200, or one for each cluster, as in 10-20,60-80."""
+    found = [limits_of_size(part) for part in text.split(",")]
+    return found if len(found) > 1 else found[0]
+
+
+def limits_of_size(text: str) -> tuple[int, int]:
+    """Read the limits of one size."""
     least, _, most = text.partition("-")
     found = whole(0)(least), whole(1)(most or least)
     if found[0] > found[1]:
@@ -270,14 +281,29 @@ def parser() -> Parser:
         "--size",
         type=sizes,
         metavar="A-B",
-        help="sizes of the clusters, such as 50-200; for link-clustering and cop-kmeans",
+        help="sizes of the clusters, such as 50-200, or one for each, such as 10-20,60-80,50-80; "
+        "for link-clustering and cop-kmeans",
     )
     add("--balanced", action="store_true", help="all clusters of the same size, up to one row")
+    add(
+        "--size-weight",
+        type=positive,
+        metavar="W",
+        help="sizes are soft: a row moves only if that divides its probability by less than "
+        "exp(W); for link-clustering",
+    )
     add(
         "--outliers",
         type=outliers,
         metavar="S",
         help="share of rows in no cluster, label -1, or auto; for link-clustering",
+    )
+    add(
+        "--levels",
+        type=level_numbers,
+        metavar="A,B",
+        help="also write labels of these numbers of clusters, such as 5,20,80: one column each, "
+        "each nested in the next coarser one",
     )
     add(
         "--into",
@@ -365,6 +391,7 @@ def parser() -> Parser:
     )
     add("--links", metavar="LINKS", help="records that are, or are not, one entity; all are kept")
     add("--threshold", type=share, default=0.5, metavar="T", help="score of an even chance; 0.5")
+    add("-k", type=whole(1), metavar="K", help="number of entities; default: as the scores say")
     add_output(added)
 
     added = command(check)

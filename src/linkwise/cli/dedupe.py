@@ -31,6 +31,7 @@ def dedupe(args: Namespace) -> int:
     labels = resolve_entities(
         len(given.ids), given.pairs, given.score, source=given.source,
         must=known.must_link, cannot=known.cannot_link, threshold=args.threshold,
+        n_entities=args.k,
     )  # fmt: skip
     write_table(args, labels, given.ids)
     size = np.bincount(labels)

@@ -27,8 +27,8 @@ from linkwise.exceptions import InfeasibleConstraints
 SUFFIX = ".lwmodel"
 NOT_INTO = (  # options of a fit that a saved model has
     "-k", "--method", "--effort", "--affinity", "--anchors", "--max-memory", "--max-time",
-    "--standardize", "--seed", "--strict", "--size", "--balanced", "--outliers", "--categories",
-    "--missing",
+    "--standardize", "--seed", "--strict", "--size", "--balanced", "--size-weight", "--outliers",
+    "--categories", "--missing",
 )  # fmt: skip
 SHOWN = 5  # violations in a summary; --json lists all
 
@@ -67,12 +67,13 @@ def fit(args: Namespace) -> int:
     started = time.perf_counter()
     from linkwise.blocks import limits
 
-    in_place = streams(args) and args.output.endswith(".npy")
+    in_place = streams(args) and args.output.endswith(".npy") and not args.levels
     with labels_file(args, in_place) as out, limits(args.max_memory, args.max_time):
         if project is not None and args.method == "link-clustering":
             labels = labels_of_project(model, X, ids, links, project, args.k)
         else:
             labels = model.fit_predict(X, constraints=links, sample_id=ids, out=out)
+    levels, ends = levels_of(args, model, X, labels, links.resolve(ids, n=len(labels)))
     seconds = round(time.perf_counter() - started, 3)
 
     if args.save is not None:
@@ -82,8 +83,9 @@ def fit(args: Namespace) -> int:
             model.preparation_ = points.preparation.as_dict()
         save(model, args.save)
     report = outcome(model, labels, links, ids, args) | {"seconds": seconds, "output": args.output}
+    report |= ends
     if not in_place:
-        write_table(args, labels, ids)
+        write_table(args, labels, ids, levels)
     show(args, report)
     if args.explain:
         print(model.explain(), file=sys.stderr)
@@ -96,6 +98,23 @@ def show(args, report):
         print(json.dumps(report))
     elif not args.quiet:
         print(summary(report), file=sys.stderr)
+
+
+def levels_of(args, model, X, labels, links):
+    """Return ({number of clusters: labels} of --levels or None, what the report says of it)."""
+    if not args.levels:
+        return None, {}
+    from linkwise.partition.tree import LEAVES, MOST_ROWS, link_tree
+
+    leaves = 2 * args.levels[-1]  # the last level of the tree would have clusters by k-means alone
+    enough = len(labels) <= MOST_ROWS or leaves <= LEAVES
+    own = getattr(model, "_tree_of", None)
+    if own is not None:
+        tree = own(labels, None if enough else leaves)
+    else:
+        tree = link_tree(X, labels, links, leaves=None if enough else leaves)
+    found = {number: tree.cut(number) for number in args.levels}
+    return found, {"levels": args.levels, "tree_ends_at": tree.n_roots}
 
 
 def check_save(args):
@@ -129,10 +148,11 @@ def fit_into(args):
     say_notes(args, points)
     started = time.perf_counter()
     model.extend(points.X, constraints=links, sample_id=points.ids)
+    levels, ends = levels_of(args, model, model._fit_X, model.labels_, None)
     seconds = round(time.perf_counter() - started, 3)
     save(model, args.save or args.into)
     ids = None if points.ids is None else [str(name) for name in model._sample_id]
-    write_table(args, model.labels_, ids)
+    write_table(args, model.labels_, ids, levels)
     report = {
         "n": len(model.labels_), "new": len(model.labels_) - n_old, "k": model.n_clusters_,
         "moves": [
@@ -140,7 +160,7 @@ def fit_into(args):
             for move in model.moves_
         ],
         "seconds": seconds, "output": args.output,
-    }  # fmt: skip
+    } | ends  # fmt: skip
     if args.json:
         print(json.dumps(report))
     elif not args.quiet:
@@ -162,6 +182,7 @@ def growth(report):
     ]
     if len(report["moves"]) > SHOWN:
         lines.append(f"  and {len(report['moves']) - SHOWN} more; --json lists all")
+    lines += level_lines(report)
     return "\n".join(lines)
 
 
@@ -252,11 +273,14 @@ def make_model(args):
         "effort": args.effort,
         "size": args.size,
         "balanced": args.balanced,
+        "size_weight": args.size_weight,
         "outliers": args.outliers,
     }
     known = method._get_param_names()
     if "outliers" not in known and args.outliers is not None:
         raise UsageError(f"--outliers is for link-clustering, not for {args.method}")
+    if "size_weight" not in known and args.size_weight is not None:
+        raise UsageError(f"--size-weight is for link-clustering, not for {args.method}")
     if "size" not in known and (args.size or args.balanced):
         raise UsageError(
             f"--size and --balanced are for link-clustering and cop-kmeans, not {args.method}"
@@ -314,6 +338,15 @@ def outcome(model, labels, links, ids, args):
     }
 
 
+def level_lines(report):
+    """Return in words what --levels wrote."""
+    if "levels" not in report:
+        return []
+    ends = report["tree_ends_at"]
+    end = f"; below {ends} clusters, cannot-links end the merges" if ends > 1 else ""
+    return [f"levels: {', '.join(map(str, report['levels']))}{end}"]
+
+
 def summary(report):
     """Return the outcome of a fit in words."""
     links, broken = report["links"], report["violations"]
@@ -333,6 +366,7 @@ def summary(report):
         f"  likely wrong: {p['a']} {p['kind']} be with {p['b']} ({p['probability']:.0%})"
         for p in report["suspects"][:SHOWN]
     ]
+    lines += level_lines(report)
     if "cluster" in report:
         lines.append(report["cluster"]["words"])
     return "\n".join(lines)

@@ -33,7 +33,8 @@ def check_arguments(args):
         raise UsageError(
             f"-o {args.output}: rows in parts get a folder of labels, such as -o labels/"
         )
-    flags = {name: f"--{name}" for name in ("standardize", "save", "into", "explain")} | PREPARING
+    single = ("standardize", "save", "into", "explain", "levels")
+    flags = {name: f"--{name}" for name in single} | PREPARING
     for name, flag in flags.items():
         if getattr(args, name):
             raise UsageError(f"{flag} is for one file, not for rows in parts; leave it out")

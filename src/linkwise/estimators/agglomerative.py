@@ -15,6 +15,7 @@ from linkwise.exceptions import InfeasibleConstraints
 from linkwise.partition.agglomerative import Witness, agglomerate
 from linkwise.partition.hard import cop_kmeans
 from linkwise.partition.k_means import by_appearance, canonical_order
+from linkwise.partition.tree import Tree
 
 STARTS = 3  # of the k-means that proves feasibility: the quality of its partition hardly matters
 
@@ -57,6 +58,8 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         The merged pairs: rows of X, or n_samples + t for the result of merge t. Must-links come
         first.
     distances_ : array (n_samples - n_clusters_,), of the merges, 0 for must-links; never falling
+    tree_ : Tree, the merges; ``tree_.cut(20)`` returns the labels of 20 clusters
+        Must-linked points are in one leaf. It ends at n_clusters_ clusters.
     violations_ : list of Pair, the constraints not kept: empty unless on_conflict="keep"
     n_dropped_ : int, number of constraints left out by ``on_unknown="drop"``
 
@@ -89,6 +92,7 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
     n_clusters_: int
     children_: Integers
     distances_: Floats
+    tree_: Tree
 
     def __init__(
         self,
@@ -146,6 +150,11 @@ class ConstrainedAgglomerative(ConstrainedClusterer):
         self.distances_ = np.r_[np.zeros(len(tree), dtype=heights.dtype), heights]
         labels, clusters = by_appearance(label[group][rank])
         self.n_clusters_ = len(clusters)
+        leaf, groups = by_appearance(group[rank])
+        nodes = np.r_[np.argsort(groups), len(groups) + np.arange(len(children))]
+        merged = np.sort(nodes[children], axis=1)
+        first = np.unique(leaf, return_index=True)[1]
+        self.tree_ = Tree(merged, heights, leaf, np.bincount(leaf), labels[first])
         return labels
 
 

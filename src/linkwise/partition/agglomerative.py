@@ -145,16 +145,23 @@ class Witness:
         return np.flatnonzero(self.node == v)
 
 
+def ward_distances(means, size):
+    """Return the squared Ward distances (g, g) of groups with these means (g, d) and sizes (g,)."""
+    share = (1 / size).astype(means.dtype)
+    D = euclidean_distances(means, squared=True)
+    D /= share[:, None] + share  # 1/a + 1/b
+    D *= 2
+    return D
+
+
 def group_distances(X, group, linkage):
     """Return the linkage distances (g, g) of the groups 0 ... g - 1; for "ward" squared."""
     size = np.bincount(group)
     if linkage == "ward":
         share = (1 / size).astype(X.dtype)
-        means = sparse.diags_array(share) @ (one_hot(group, len(size), X.dtype) @ X)
-        D = euclidean_distances(means, squared=True)
-        D /= share[:, None] + share  # 1/a + 1/b
-        D *= 2
-        return D
+        return ward_distances(
+            sparse.diags_array(share) @ (one_hot(group, len(size), X.dtype) @ X), size
+        )
     D = euclidean_distances(X)
     if np.array_equal(group, np.arange(len(group))):
         return D
@@ -180,22 +187,12 @@ def _updated(D, size, a, b, linkage):
     return new / total  # Eq. (4)
 
 
-def agglomerate(X, group, cannot, k, *, linkage="ward", threshold=np.inf, witness=None):
-    """Merge groups until k clusters are left, or the next distance is ``threshold`` or more.
+def merge_nearest(D, size, cannot, k, *, linkage="ward", threshold=np.inf, witness=None):
+    """Return the Merges of groups with linkage distances D (g, g), for "ward" squared.
 
-    Parameters
-    ----------
-    X : array or csr_array (n, d)
-    group : int array (n,), the group 0 ... g - 1 of every point
-    cannot : int array (r, 2), pairs of groups that are never together
-    k : int <= g
-    linkage : "ward", "average", "complete" or "single"
-    threshold : float
-    witness : Witness or None; with a witness and no threshold, exactly k clusters are reached
+    D is overwritten. size (g,) is of the dtype of D; the rest is as in `agglomerate`, the threshold
+    in the units of D.
     """
-    D = group_distances(X, group, linkage)
-    threshold = threshold**2 if linkage == "ward" else threshold
-    size = np.bincount(group).astype(D.dtype)
     g = len(D)
     every = np.arange(g)
     D[every, every] = np.inf
@@ -232,3 +229,22 @@ def agglomerate(X, group, cannot, k, *, linkage="ward", threshold=np.inf, witnes
     if linkage == "ward":
         found = np.sqrt(np.maximum(found, 0))  # below 0 only by rounding
     return Merges(label, np.array(children, dtype=np.int64).reshape(-1, 2), found)
+
+
+def agglomerate(X, group, cannot, k, *, linkage="ward", threshold=np.inf, witness=None):
+    """Merge groups until k clusters are left, or the next distance is ``threshold`` or more.
+
+    Parameters
+    ----------
+    X : array or csr_array (n, d)
+    group : int array (n,), the group 0 ... g - 1 of every point
+    cannot : int array (r, 2), pairs of groups that are never together
+    k : int <= g
+    linkage : "ward", "average", "complete" or "single"
+    threshold : float
+    witness : Witness or None; with a witness and no threshold, exactly k clusters are reached
+    """
+    D = group_distances(X, group, linkage)
+    threshold = threshold**2 if linkage == "ward" else threshold
+    size = np.bincount(group).astype(D.dtype)
+    return merge_nearest(D, size, cannot, k, linkage=linkage, threshold=threshold, witness=witness)

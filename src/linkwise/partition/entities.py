@@ -8,7 +8,8 @@ have a large sum of evidence inside,
 with t the threshold, under rules: two records of one source are never together, must-links are
 together, cannot-links apart. Pairs that are not listed have no evidence, w = 0. (1) is correlation
 clustering, which is NP-hard. Greedy additive edge contraction [1] merges the two clusters with the
-largest sum of evidence between them, as long as it is positive and no rule forbids it:
+largest sum of evidence between them, as long as it is positive and no rule forbids it, or until a
+given number of entities is left:
 
     (2)  w(A, B) = sum of w_p over pairs between A and B
 
@@ -21,12 +22,13 @@ result depends on the pairs, not on their order. O(m log m) time and O(m + n) me
 """
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logit
 
 from linkwise.constraints.closure import components
-from linkwise.exceptions import InfeasibleConstraints
+from linkwise.exceptions import ConvergenceWarning, InfeasibleConstraints, warn
 
 CERTAIN = 1e-6  # of 0 or 1: such a score outweighs some others, not all
 
@@ -90,7 +92,9 @@ class _Clusters:
         return c
 
 
-def resolve_entities(n, pairs, score, *, source=None, must=(), cannot=(), threshold=0.5):
+def resolve_entities(
+    n, pairs, score, *, source=None, must=(), cannot=(), threshold=0.5, n_entities=None
+):
     """Return the entity of every record, int (n,), numbered by first record.
 
     Parameters
@@ -102,6 +106,9 @@ def resolve_entities(n, pairs, score, *, source=None, must=(), cannot=(), thresh
         records of one source are put together
     must, cannot : int arrays (r, 2), pairs that are together, and apart
     threshold : float in (0, 1), score from which on a pair speaks for one entity
+    n_entities : int or None
+        The number of entities: merging ends there, whatever the threshold. None: as many as the
+        evidence says.
 
     Examples
     --------
@@ -126,16 +133,85 @@ def resolve_entities(n, pairs, score, *, source=None, must=(), cannot=(), thresh
     for (a, b), w in zip(group[pairs].tolist(), evidence(score, threshold).tolist(), strict=True):
         clusters.add(a, b, w)
     heap = [(-w, a, b) for a, near in enumerate(clusters.near) for b, w in near.items() if a < b]
-    heap = [entry for entry in heap if entry[0] < 0]
+    enough, left = 0 if n_entities is None else n_entities, len(clusters.into)
+    if left < enough:
+        raise InfeasibleConstraints(
+            f"n_entities={n_entities}: must-links leave {left} entities; ask for at most {left}"
+        )
+    least = 0.0 if n_entities is None else -np.inf
+    heap = [entry for entry in heap if -entry[0] > least]
     heapq.heapify(heap)
-    while heap:
+    while heap and left > enough:
         less, a, b = heapq.heappop(heap)
         if clusters.near[a].get(b) != -less or not clusters.allowed(a, b):
             continue  # merged or changed since, or forbidden for good
         a = clusters.merge(a, b)
+        left -= 1
         for c, w in clusters.near[a].items():
-            if w > 0 and clusters.allowed(a, c):
+            if w > least and clusters.allowed(a, c):
                 heapq.heappush(heap, (-w, min(a, c), max(a, c)))
+    if left > max(enough, 1) and n_entities is not None:
+        warn(
+            f"n_entities={n_entities}, and {left} are left: no further pair of records is listed "
+            "that may be merged; list more pairs, or ask for more entities",
+            ConvergenceWarning,
+        )
     found = np.array([clusters.cluster(c) for c in range(len(clusters.into))], dtype=np.int64)
     _, first, labels = np.unique(found[group], return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels]
+
+
+class Entities(NamedTuple):
+    """The entity of every record."""
+
+    ids: np.ndarray  # (n,) ids of the records, in order of appearance
+    labels: np.ndarray  # (n,) int, their entities
+
+
+def resolve_pairs(id_a, id_b, score, *, source=None, links=None, threshold=0.5, n_entities=None):
+    """Return the Entities of a table of scored pairs, by ids.
+
+    Parameters
+    ----------
+    id_a, id_b : arrays (m,), the two records of every pair; columns of a data frame will do
+    score : array (m,) in [0, 1], how likely each pair is one entity
+    source : mapping {id: source} or None; records that are not in it have no source
+    links : Constraints that name ids, or None; all are kept
+    threshold, n_entities : as in `resolve_entities`
+
+    Examples
+    --------
+    >>> found = resolve_pairs(["ann", "bob"], ["anna", "rob"], [0.9, 0.2])
+    >>> dict(zip(found.ids.tolist(), found.labels.tolist()))
+    {'ann': 0, 'bob': 1, 'anna': 0, 'rob': 2}
+    """
+    id_a, id_b, score = (np.asarray(column) for column in (id_a, id_b, score))
+    if not id_a.shape == id_b.shape == score.shape or score.ndim != 1:
+        raise ValueError(
+            f"id_a, id_b and score have shapes {id_a.shape}, {id_b.shape} and {score.shape}: "
+            "expected one of each for every pair"
+        )
+    if not np.all((score >= 0) & (score <= 1)):
+        raise ValueError("score has values that are not numbers from 0 to 1; scale them first")
+    if np.any(id_a == id_b):
+        raise ValueError(
+            f"{id_a[id_a == id_b].tolist()[0]!r} is paired with itself; remove the pair"
+        )
+    ids, first, place = np.unique(np.r_[id_a, id_b], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    ids, place = ids[order], np.argsort(order)[place]
+    known: dict = {}
+    groups = None
+    if source is not None:
+        given = dict(source.items())
+        groups = [
+            known.setdefault(given[i], len(known)) if i in given else -1 for i in ids.tolist()
+        ]
+    none = np.zeros((0, 2), dtype=np.int64)
+    rows = None if links is None else links.resolve(ids, n=len(ids))
+    labels = resolve_entities(
+        len(ids), place.reshape(2, -1).T, score, source=groups, threshold=threshold,
+        must=none if rows is None else rows.must_link,
+        cannot=none if rows is None else rows.cannot_link, n_entities=n_entities,
+    )  # fmt: skip
+    return Entities(ids, labels)

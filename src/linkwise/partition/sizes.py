@@ -8,7 +8,12 @@ shortest paths [1] in the graph of the k clusters and the sink s, never in that 
     (2)  d(a, b) = min over i in a of cost(i, b) - cost(i, a)     a point of a goes to b
     (3)  d(a, s) = 0 while f_a < most_a,  d(s, a) = 0 while f_a > least_a
 
-f_a is the flow from cluster a to the sink. The start is each point in its cheapest cluster at
+f_a is the flow from cluster a to the sink. Soft limits have a weight w: each point beyond them
+costs w, and (3) becomes
+
+    (3')  d(a, s) = -w, 0 or w  and  d(s, a) = w, 0 or -w    for f_a below, within and above limits
+
+The start is each point in its cheapest cluster at
 prices p_c, and f from the signs of the prices, which is optimal for these sizes. Each augmentation
 moves points along a shortest path from a cluster with too many to one with too few. No negative
 cycle ever exists, so the result is a minimum of (1), and it is integral.
@@ -37,7 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import LinearConstraint, milp
+from scipy.optimize import LinearConstraint, linear_sum_assignment, milp
 from scipy.special import softmax
 
 from linkwise.constraints.closure import component_pairs, components
@@ -93,8 +98,9 @@ def starting_prices(cost, limits):
 class _Flow:
     """A pseudoflow: labels, the flow f of every cluster to the sink, and the arcs of Eq. (2)."""
 
-    def __init__(self, cost, limits, prices):
-        self.cost, self.limits = cost, limits
+    def __init__(self, cost, limits, prices, weight=np.inf):
+        self.cost, self.limits, self.weight = cost, limits, weight
+        prices = np.clip(prices, -weight, weight)
         n, k = cost.shape
         self.n, self.k = n, k
         self.rounding = 1e-12 * float(abs(cost).max(initial=1.0))
@@ -102,6 +108,8 @@ class _Flow:
         size = np.bincount(self.labels, minlength=k)
         least, most = limits
         self.flow = np.where(prices > 0, most, np.where(prices < 0, least, np.clip(size, *limits)))
+        self.flow = np.where(prices >= weight, np.maximum(size, most), self.flow)
+        self.flow = np.where(prices <= -weight, np.minimum(size, least), self.flow)
         self.excess = np.r_[size - self.flow, self.flow.sum() - n]
         self.members = [np.flatnonzero(self.labels == c) for c in range(k)]
         self.D = np.zeros((k + 1, k + 1))
@@ -130,10 +138,11 @@ class _Flow:
         self.D[a, a] = 0
 
     def _sink_arcs(self, clusters):
-        """Compute Eq. (3) for some clusters."""
-        flow, (least, most) = self.flow[clusters], self.limits
-        self.D[clusters, self.k] = np.where(flow < most[clusters], 0.0, np.inf)
-        self.D[self.k, clusters] = np.where(flow > least[clusters], 0.0, np.inf)
+        """Compute Eq. (3), or (3'), for some clusters."""
+        flow, w = self.flow[clusters], self.weight
+        least, most = (bound[clusters] for bound in self.limits)
+        self.D[clusters, self.k] = np.where(flow < most, np.where(flow < least, -w, 0.0), w)
+        self.D[self.k, clusters] = np.where(flow > least, np.where(flow > most, -w, 0.0), w)
 
     def distances(self, source):
         """Return the shortest distances from nodes with distance source (k + 1,), and the steps."""
@@ -191,16 +200,21 @@ class _Flow:
         return -np.where(np.isfinite(distance), distance, 0.0)[: self.k]
 
 
-def flow_assignment(cost, limits, prices=None):
+def flow_assignment(cost, limits, prices=None, weight=np.inf):
     """Return the labels of least total cost within limits, Eq. (1); they are a minimum.
+
+    With a weight, limits are soft: the minimum is that of the total cost and ``weight`` for each
+    point beyond them.
 
     Parameters
     ----------
     cost : array (n, k)
-    limits : Limits with sum least <= n <= sum most
+    limits : Limits with sum least <= n <= sum most, if they are not soft
     prices : array (k,) of an earlier solution, or None
+    weight : float > 0
     """
-    flow = _Flow(cost, limits, starting_prices(cost, limits) if prices is None else prices)
+    start = starting_prices(cost, limits) if prices is None else prices
+    flow = _Flow(cost, limits, start, weight)
     while np.any(flow.excess > 0) and flow.augment():
         pass
     return Assigned(flow.labels, flow.prices())
@@ -327,3 +341,16 @@ def sized_assignment(cost, must, cannot, limits, prices=None):
     others = flow_assignment(cost[alone], left, prices)
     labels[alone] = others.labels
     return Assigned(labels, others.prices)
+
+
+def matched_limits(expected, limits):
+    """Return the column (k,) that suits each of k limits best, so that few points have to move.
+
+    Parameters
+    ----------
+    expected : array (k,), expected sizes of the columns
+    limits : Limits
+    """
+    least, most = (bound[:, None] for bound in limits)
+    beyond = np.maximum(least - expected, 0) + np.maximum(expected - most, 0)
+    return linear_sum_assignment(beyond)[1]

@@ -32,12 +32,13 @@ from linkwise.kernel.propagation_edges import EdgePosterior, GaussianKernel
 from linkwise.kernel.spectral_regularization import Quadratic
 from linkwise.partition.gaussian_mixture import Gaussians
 from linkwise.partition.strays import Strays
+from linkwise.partition.tree import Tree
 
 PLAIN = {type(None), bool, int, str}
 NUMBERS = "biufcU"  # kinds of arrays and scalars in files
-# attributes of estimators that only a refit uses, which computes them again; and the device, which
-# the machine that reads the file may not have
-NOT_SAVED = {"_unconstrained", "_soft", "_device"}
+# attributes of estimators that are computed again when they are needed; and the device, which the
+# machine that reads the file may not have
+NOT_SAVED = {"_unconstrained", "_soft", "_tree", "_device"}
 METHODS = {"_embed"}  # of estimators, that rows computed when asked for are made by
 SPARSE = {
     sparse.csr_array: ("data", "indices", "indptr"),
@@ -50,11 +51,17 @@ SPARSE = {
 TUPLES = (
     Pair, Closure, Basis, AnchoredBasis, AnchorPlan, Touched, Links, Joint, Apart, Propagated,
     EdgePosterior, Quadratic, Gaussians, View, GraphPlace, RidgePlace, Smoother, Gaussian, Member,
-    SampleModels, IslandPlace, FeatureSet, CoTrained, Move, Strays,
+    SampleModels, IslandPlace, FeatureSet, CoTrained, Move, Strays, Tree,
 )  # fmt: skip
 ESTIMATORS = tuple(getattr(room, name) for room in (estimators, choice) for name in room.__all__)
 # what files of older versions lack, and its default
-ADDED_PARAMETERS: dict = {"on_unknown": "raise", "size": None, "balanced": False, "outliers": None}
+ADDED_PARAMETERS: dict = {
+    "on_unknown": "raise",
+    "size": None,
+    "balanced": False,
+    "size_weight": None,
+    "outliers": None,
+}
 # the same for what a fitted model has learnt
 ADDED_ATTRIBUTES: dict[type, dict] = {choice.LinkClustering: {"runners_up_": [], "moves_": []}}
 ATTRIBUTES = {
