@@ -247,6 +247,7 @@ def test_the_images_of_a_folder_are_segmented_one_after_the_other(browser, tmp_p
         expect(tab["image-list"]).to_contain_text("a.png (2 strokes)")
         tab["image-before"].click()
         assert tab.shown(3) == first
+        expect(tab["brushes"].locator("button")).to_have_count(9)
         tab.press("Control+z")
         tab.shown(4)
         tab["image-list"].select_option("1")

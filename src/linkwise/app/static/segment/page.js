@@ -31,7 +31,6 @@ function showTitle({ name, width, height, superpixels, strokes: drawn, project }
 }
 
 function start({ name }) {
-  makeBrushes();
   $("photo").src = aboutImage("/api/image");
   $("photo").alt = name;
   viewport.fit();
@@ -51,6 +50,7 @@ function isOlder(view) {
 
 function show(view) {
   if (isOlder(view)) return; // overtaken on the way
+  const first = !store.view;
   const other = store.view?.place !== view.place; // the first one, or another image
   if (other) strokes.forget();
   store.view = view;
@@ -61,6 +61,7 @@ function show(view) {
   if (document.activeElement !== $("count")) $("count").value = view.k ?? "";
   $("touching").checked = view.touching;
   showImages(view);
+  if (first) makeBrushes();
   if (other) start(view);
   showNames();
   showStrokes();
