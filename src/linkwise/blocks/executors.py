@@ -238,12 +238,12 @@ def run_blocks(
     label : str or None, the name of the work on a terminal; None shows no progress
     total : int or None, the number of rows; items are then slices of them
     """
-    engine = (_current.get() or Threads()) if door(like).THREADS else Serial()
+    run = (_current.get() or Threads()).map if door(like).THREADS else map
     if label is None:
-        yield from engine.map(function, items)
+        yield from run(function, items)
         return
     with Progress(label, total) as progress:
         parts: list[Any] = list(items)
-        for part, result in zip(parts, engine.map(function, parts), strict=True):
+        for part, result in zip(parts, run(function, parts), strict=True):
             progress.advance(part.stop - part.start)
             yield result
