@@ -542,7 +542,7 @@ def test_methods_for_data_advises_by_rows_columns_zeros_and_time(call, here):
     code, out, _ = call("methods --for long.npy --max-time 10")
     assert code == 0
     assert out.startswith("long.npy: 300,000 rows, 1 columns, 0% zeros")
-    assert "not here: " in out
+    assert "  practical up to 10,000 rows: optimal-kernel, kernel-kmeans, agglomerative\n" in out
     assert max(map(len, out.splitlines())) <= 100
     assert call("methods --hard")[::2] == (
         2,

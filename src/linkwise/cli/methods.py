@@ -96,6 +96,8 @@ def methods_for(args: Namespace) -> int:
     else:
         print("no method suits; raise --max-time, or leave --hard out")
     if others:
-        reasons = "; ".join(f"{name} {reason}" for name, reason in others.items())
-        print("\n" + textwrap.fill(f"not here: {reasons}", WIDTH))
+        print("\nnot here:")
+    for reason in dict.fromkeys(others.values()):
+        named = ", ".join(name for name in others if others[name] == reason)
+        print(textwrap.fill(f"  {reason}: {named}", WIDTH, subsequent_indent="    "))
     return 0

@@ -76,7 +76,7 @@ def against(name, shape, *, hard, most):
     if hard and not (traits.hard or name == "link-clustering"):
         return "may break links" if traits.constrained else "takes no links"
     if shape.rows > traits.rows:
-        return f"is practical up to {traits.rows:,} rows"
+        return f"practical up to {traits.rows:,} rows"
     if shape.zeros >= SPARSE and not traits.sparse:
         return "takes no sparse matrix"
     if name == "gaussian-mixture" and shape.columns * 10 > shape.rows:
