@@ -8,8 +8,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 import linkwise
+from linkwise.cli import METHODS, TRANSFORMERS
 from linkwise.cli.arguments import parser
 
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*/plot_*.py"))
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 
@@ -35,6 +37,20 @@ def test_every_command_on_a_page_is_one_that_the_program_takes(page):
             if words[0].startswith("-") or words[-1] == "--help":
                 continue
             parser().parse_args([word for word in words if word != "..."])  # UsageError if unknown
+
+
+def test_every_method_has_a_page():
+    titles = [p.read_text().split("\n")[1] for p in EXAMPLES if p.parent.name == "methods"]
+    assert sorted(titles) == sorted({**METHODS, **TRANSFORMERS}.values())
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_says_what_it_shows_and_ends_in_a_picture(path):
+    """`make docs` runs them all."""
+    text = path.read_text()
+    title, line = re.match(r'r?"""\n(.+)\n(=+)\n\n[`\w]', text).groups()
+    assert len(title) == len(line)
+    assert text.endswith("plt.show()\n")
 
 
 @pytest.fixture

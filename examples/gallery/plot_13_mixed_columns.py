@@ -36,7 +36,10 @@ print(table.head())
 
 prepare = make_column_transformer(
     (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), ["age"]),
-    (make_pipeline(SimpleImputer(strategy="median"), QuantileTransformer(100)), ["income"]),
+    (
+        make_pipeline(SimpleImputer(strategy="median"), QuantileTransformer(n_quantiles=100)),
+        ["income"],
+    ),
     (OneHotEncoder(), ["plan", "region"]),
 )
 X = prepare.fit_transform(table)
@@ -54,8 +57,8 @@ for c in range(3):
 shares = pd.crosstab(model.labels_, table["plan"], normalize="index")
 shares.plot.barh(stacked=True, ax=axes[2], color=["#DDCC77", "#88CCEE", "#AA4499"], width=0.7)
 axes[0].set(xlabel="age", ylabel="customers")
-axes[0].legend()
+axes[0].legend(fontsize=8)
 axes[1].set_xlabel("income, log10")
 axes[2].set(xlabel="share of the plans", ylabel="cluster")
-axes[2].legend(fontsize=8)
+axes[2].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()

@@ -15,8 +15,10 @@ from sklearn.datasets import make_moons
 
 from linkwise import CCSKL, load, sample_pairs, save
 
-X, y = make_moons(400, noise=0.1, random_state=0)
-model = CCSKL(2, random_state=0).fit(X, constraints=sample_pairs(y, 30, random_state=0))
+X, y = make_moons(400, noise=0.06, random_state=0)
+model = CCSKL(2, n_neighbors=10, random_state=0).fit(
+    X, constraints=sample_pairs(y, 30, random_state=0)
+)
 
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "moons.lwmodel")

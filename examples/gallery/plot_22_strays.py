@@ -14,7 +14,7 @@ from linkwise import LinkClustering
 from linkwise.plot import draw_map
 
 rng = np.random.default_rng(0)
-X, _ = make_blobs(300, centers=3, cluster_std=0.8, random_state=5)
+X, _ = make_blobs(300, centers=[(0, 0), (6, 0), (2.5, 5)], cluster_std=0.8, random_state=5)
 X = np.vstack([X, rng.uniform(X.min(axis=0) - 3, X.max(axis=0) + 3, (30, 2))])
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.4))

@@ -21,7 +21,7 @@ closure = links.closure()
 print(f"{links.n_pairs} links, which imply an answer for most of the 28 pairs")
 
 # %%
-# The matrix shows what follows for each pair: green the same, red different, white unknown.
+# The matrix shows what follows for each pair: green the same, purple different, white unknown.
 
 implied = np.array([[closure.relation(a, b) if a != b else 1 for b in shown] for a in shown])
 figure, axes = plt.subplots(1, 2, figsize=(8, 3), width_ratios=[2.2, 1])

@@ -34,6 +34,12 @@ for axis, constraints in zip(axes, (None, links), strict=True):
     sure = model.predict_proba(plane)[:, 0].reshape(x1.shape)
     axis.contourf(x1, x2, sure, levels=20, cmap="PuOr", vmin=0, vmax=1, alpha=0.8)
     axis.scatter(*X.T, c=colours(model.labels_), s=7)
-    axis.set(title="four links" if constraints else "no links", xticks=[], yticks=[])
+    axis.set(
+        title="four links" if constraints else "no links",
+        xticks=[],
+        yticks=[],
+        xlim=(-7, 7),
+        ylim=(-2, 3),
+    )
 draw_links(axes[1], X, links)
 plt.show()

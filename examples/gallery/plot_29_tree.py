@@ -3,8 +3,8 @@ A tree that keeps all links
 ===========================
 
 `ConstrainedAgglomerative` merges the two nearest clusters again and again. Must-links are merged
-first, and clusters with a cannot-link between them never. Below, a cannot-link keeps two branches
-apart until the end.
+first, and clusters with a cannot-link between them never. On the right, one must-link joins rows 0
+and 4 at distance 0, and so brings their branches together.
 """
 
 import matplotlib.pyplot as plt

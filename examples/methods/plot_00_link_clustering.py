@@ -9,7 +9,7 @@ that it is wrong.
 
 .. math::
 
-   q_i(c) \propto \exp \Big( \sum_v w_v \log p_v(c \mid x_i) + \sum_j m_{ij}(c) \Big)
+   q_i(c) \propto \exp ( \sum_v w_v \log p_v(c \mid x_i) + \sum_j m_{ij}(c) )
 
 p are the class probabilities of a learner in view v, w its weight, and m the messages along the
 links: beliefs about i, given the rows that links join to it.

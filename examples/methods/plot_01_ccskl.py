@@ -8,7 +8,7 @@ eigenvectors.
 
 .. math::
 
-   \min_{\beta_1 \ge \dots \ge \beta_m \ge 0} \ \sum_{i} (K_{ii} - 1)^2 + \sum_{must}
+   \min_{\beta_1 \ge \ldots \ge \beta_m \ge 0} \ \sum_{i} (K_{ii} - 1)^2 + \sum_{must}
    (K_{ij} - 1)^2 + \sum_{cannot} K_{ij}^2, \qquad K = \sum_{l=1}^m \beta_l \, v_l v_l^T
 
 v are the eigenvectors of the normalised graph. The problem is a small least-squares problem with

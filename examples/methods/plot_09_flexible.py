@@ -26,7 +26,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
 
 from linkwise import FlexibleSpectralClustering, sample_pairs, scores
-from linkwise.plot import draw_links, draw_map
+from linkwise.plot import draw_map
 
 X, y = make_moons(240, noise=0.1, random_state=0)
 links = sample_pairs(y, 60, random_state=0)
@@ -37,5 +37,4 @@ for axis, constraints in zip(axes, (None, links), strict=True):
     agreement = scores(y, model.labels_)["adjusted_rand"]
     title = f"{len(links.ends)} links" if constraints else "no links"
     draw_map(axis, X, model.labels_, title=f"{title}: agreement {agreement:.2f}")
-draw_links(axes[1], X, links)
 plt.show()

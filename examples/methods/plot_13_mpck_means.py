@@ -7,7 +7,7 @@ those that separate cannot-linked points count more.
 
 .. math::
 
-   \min \ \sum_i \big( \|x_i - \mu_{l_i}\|^2_{A} - \log \det A \big) + \sum_{must, \, l_i
+   \min \ \sum_i ( \|x_i - \mu_{l_i}\|^2_{A} - \log \det A ) + \sum_{must, \, l_i
    \ne l_j} w f_A + \sum_{cannot, \, l_i = l_j} w f'_A
 
 A is a metric, one for all clusters or one for each; the price of a broken link depends on it.

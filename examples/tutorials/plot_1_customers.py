@@ -50,7 +50,7 @@ print(customers.head())
 
 prepare = make_column_transformer(
     (
-        make_pipeline(SimpleImputer(strategy="median"), QuantileTransformer(100)),
+        make_pipeline(SimpleImputer(strategy="median"), QuantileTransformer(n_quantiles=100)),
         ["orders", "spent", "evening"],
     ),
     (OneHotEncoder(), ["device"]),

@@ -20,8 +20,8 @@ from linkwise.plot import draw_clusters, draw_map
 from linkwise.query import Session, label_oracle, run
 
 words = {
-    "tennis": "serve court set match racket final champion tournament wins seeds",
-    "football": "goal league striker penalty match coach team champion stadium wins",
+    "tennis": "serve court set rally racket tiebreak ace tournament doubles seeds",
+    "football": "goal league striker penalty coach team stadium derby midfield keeper",
     "business": "shares profit bank market quarter company growth deal budget rates",
     "politics": "minister vote parliament budget law party election deal coalition rates",
     "science": "study cells planet telescope researchers protein data species laboratory theory",
@@ -53,9 +53,9 @@ print(f"k-means, 4 topics: agreement {adjusted_rand_index(y, plain):.2f}")
 # ``linkwise label reports.csv --text``.
 
 session = Session(X, n_clusters=4, random_state=0)
-run(session, label_oracle(y, budget=30))
+run(session, label_oracle(y, budget=70))
 model = LinkClustering(4, effort="fast", random_state=0).fit(X, constraints=session.links)
-print(f"30 answers: agreement {adjusted_rand_index(y, model.labels_):.2f}")
+print(f"70 answers: agreement {adjusted_rand_index(y, model.labels_):.2f}")
 
 # %%
 # What the topics are about
@@ -71,5 +71,5 @@ for c in range(4):
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4))
 places = draw_clusters(left, X, plain, title="k-means")
-draw_map(right, places, model.labels_, title="after 30 answers")
+draw_map(right, places, model.labels_, title="after 70 answers")
 plt.show()

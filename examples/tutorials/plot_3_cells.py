@@ -20,7 +20,7 @@ types = ["T", "T helper", "B", "NK", "monocyte", "dendritic"]
 y = rng.choice(6, 600, p=[0.25, 0.2, 0.2, 0.1, 0.15, 0.1])
 programme = np.exp(rng.normal(0, 1.2, (6, 300)))
 programme[1] = programme[0]  # T helper cells are T cells,
-programme[1, :12] *= 6  # with 12 genes more active
+programme[1, :12] *= 2.5  # with 12 genes more active
 depth = np.exp(rng.normal(0, 0.4, 600))
 counts = rng.poisson(0.6 * depth[:, None] * programme[y])
 print(f"{(counts == 0).mean():.0%} of the counts are zero")

@@ -19,20 +19,20 @@ from linkwise.query import Session, label_oracle, run
 rng = np.random.default_rng(0)
 side, n = 16, 300
 row, column = np.mgrid[:side, :side] - (side - 1) / 2
-shape = rng.integers(0, 3, n)  # disc, square, cross
+shape = rng.integers(0, 3, n)  # disc, frame, cross
 ground = rng.integers(0, 3, n)
 
 
 def drawn(shape, ground):
     """Return a picture (side, side, 3) of a shape somewhere near the middle."""
-    x, y = row - rng.normal(0, 1), column - rng.normal(0, 1)
+    x, y = row - rng.normal(0, 0.6), column - rng.normal(0, 0.6)
     size = 4 + rng.normal(0, 0.4)
     inside = [
         np.hypot(x, y) < size,
-        np.maximum(abs(x), abs(y)) < size * 0.9,
+        abs(np.maximum(abs(x), abs(y)) - size) < 1,
         np.minimum(abs(x), abs(y)) < size * 0.3,
     ][shape]
-    colour = np.array([(0.85, 0.8, 0.6), (0.6, 0.8, 0.9), (0.7, 0.9, 0.65)])[ground]
+    colour = np.array([(1, 0.75, 0.4), (0.35, 0.75, 1), (0.6, 1, 0.5)])[ground]
     picture = np.where(inside[..., None], 0.3, colour)
     return np.clip(picture + rng.normal(0, 0.04, picture.shape), 0, 1)
 
@@ -46,21 +46,21 @@ print(
 )
 
 # %%
-# Forty questions
-# ---------------
+# Ninety questions
+# ----------------
 # In your work: ``linkwise label photos/``, one key an answer.
 
 session = Session(X, n_clusters=3, random_state=0)
-run(session, label_oracle(shape, budget=40))
+run(session, label_oracle(shape, budget=90))
 model = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=session.links)
-print(f"after 40 answers {adjusted_rand_index(shape, model.labels_):.2f} with the shape")
+print(f"after 90 answers {adjusted_rand_index(shape, model.labels_):.2f} with the shape")
 
 # %%
 # A row of the picture shows twelve members of a cluster.
 
 figure, axes = plt.subplots(3, 2, figsize=(9, 2.4))
 for side_axes, labels, title in zip(
-    axes.T, (plain, model.labels_), ("k-means", "40 answers"), strict=True
+    axes.T, (plain, model.labels_), ("k-means", "90 answers"), strict=True
 ):
     side_axes[0].set_title(title)
     for c, axis in enumerate(side_axes):

@@ -73,7 +73,8 @@ def draw_map(
     for c in np.unique(labels):
         members = positions[labels == c]
         middle = members[np.argmin(((members - np.median(members, axis=0)) ** 2).sum(axis=1))]
-        box = {"boxstyle": "circle,pad=0.25", "fc": "white", "ec": PALETTE[c % len(PALETTE)]}
+        style = "circle,pad=0.25" if names is None else "round,pad=0.25"
+        box = {"boxstyle": style, "fc": "white", "ec": PALETTE[c % len(PALETTE)]}
         text = str(c) if names is None else names[c]
         axes.annotate(text, middle, ha="center", va="center", fontsize=9, color=INK, bbox=box)
     axes.set_xticks([])
