@@ -99,7 +99,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,  # the times depend on the machine
     "write_computation_times": False,
     "remove_config_comments": True,
-    "abort_on_example_error": False,
+    "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "log_level": {"backreference_missing": "info"},
     "doc_module": ("linkwise",),
