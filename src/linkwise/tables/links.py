@@ -4,10 +4,9 @@ import io
 
 from linkwise._typing import FileFormat
 from linkwise.constraints import Constraints
-from linkwise.exceptions import MissingExtra
 from linkwise.tables.csv_rows import file_name
 from linkwise.tables.file_bytes import damaged, read_bytes, suffix_of
-from linkwise.tables.typed_files import typed_text
+from linkwise.tables.typed_files import open_parquet, typed_text
 
 
 def read_links(path):
@@ -30,13 +29,9 @@ def read_links(path):
 
 
 def _read_parquet(path):
+    opened, _ = open_parquet(path, path)
     try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "io") from None
-    raw = read_bytes(path)
-    try:
-        table = parquet.read_table(io.BytesIO(raw))
+        table = opened.read()
     except Exception as error:  # a broken file may fail anywhere, and with anything
         raise damaged(path, ".parquet") from error
     columns = {name: table.column(name).to_pylist() for name in table.column_names}

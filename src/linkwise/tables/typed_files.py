@@ -22,6 +22,20 @@ CELLS = "obs_names"  # the names of the rows of an AnnData file
 COMPONENTS = 50  # of a wide matrix of an AnnData file, as scanpy
 
 
+def open_parquet(path, file):
+    """Return (ParquetFile, names of its columns) of a file, which may be gzipped."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("pyarrow", "io") from None
+    raw = read_bytes(path)
+    try:
+        opened = parquet.ParquetFile(io.BytesIO(raw))
+        return opened, opened.schema_arrow.names
+    except Exception as error:  # a broken file may fail anywhere, and with anything
+        raise damaged(file, ".parquet") from error
+
+
 def read_parquet(path, file, columns, named):
     """Return the Table in a .parquet file.
 
@@ -31,16 +45,7 @@ def read_parquet(path, file, columns, named):
     columns : list of str or None, the columns that are needed; default all
     named : list of str, the column of ids if it is named
     """
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("pyarrow", "io") from None
-    raw = read_bytes(path)
-    try:
-        opened = parquet.ParquetFile(io.BytesIO(raw))
-        stored = opened.schema_arrow.names
-    except Exception as error:  # a broken file may fail anywhere, and with anything
-        raise damaged(file, ".parquet") from error
+    opened, stored = open_parquet(path, file)
     index = [name for name in stored if name.startswith("__index_level_")]  # of pandas
     order = index + [name for name in stored if name not in index]
     names = ["" if name in index else name for name in order]
