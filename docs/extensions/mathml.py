@@ -10,7 +10,7 @@ def inline(self, node):
 
 
 def block(self, node):
-    self.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>\n')
+    self.body.append(f'<div class="equation">{tex2mathml(node.astext(), as_block=True)}</div>\n')
     raise SkipNode
 
 
