@@ -173,8 +173,9 @@ def add_sizes(add):
 
 def add_entities(add):
     """Add the options of the benchmark of entities."""
-    default = [f"febrl{number}" for number in range(1, 5)]
-    add("--sets", nargs="+", default=default, metavar="NAME", help="default febrl1 to febrl4")
+    default = [*(f"febrl{number}" for number in range(1, 5)), "RLdata10000"]
+    told = "default febrl1 to febrl4 and RLdata10000"
+    add("--sets", nargs="+", default=default, metavar="NAME", help=told)
 
 
 def add_strays(add):

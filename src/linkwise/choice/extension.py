@@ -17,8 +17,9 @@ constraints since, all rows are free at both, because each constraint may tell s
 of them.
 
 The clusters so far are where the new fit starts, unless the constraints since the last one speak
-for another start: they were not used for the clusters, so they judge them without favour. Clusters
-of the new fit are matched to the old ones:
+for another start: they were not used for the clusters, so they judge them without favour. (With a
+prior for the clusters so far, poor clusters of few rows stayed.) Clusters of the new fit are
+matched to the old ones:
 
     (3)  pi = argmax over one-to-one maps of sum_c |{i old: l_i = c, argmax p_i = pi(c)}|
 
@@ -30,7 +31,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from linkwise.choice.candidates import PRIOR
 from linkwise.choice.final_labels import FinalLabels
 from linkwise.class_models import ERROR, Partition, trust
 from linkwise.constraints import Pair
@@ -100,7 +100,6 @@ def earlier_start(labels, partitions, k, links, fresh):
         return Partition("the clusters so far", labels)
     tried = [labels, *(one.labels for one in partitions)]
     likely = [trust(each, k, further, ERROR)[1] for each in tried]
-    likely[0] += PRIOR
     return Partition("the clusters so far", labels) if np.argmax(likely) == 0 else None
 
 

@@ -326,8 +326,9 @@ class LinkClustering(InductiveClusterer):
         Old rows keep their clusters, unless further constraints move them: ``moves_`` lists these
         rows with the reasons. New rows join clusters; if the number of clusters is open, they may
         also form new ones, which get the next numbers. The models are learnt again when the rows
-        have doubled, or when the constraints need more clusters; so the cost of many steps is in
-        proportion to the rows. A later `refit` clusters all rows from the start.
+        have doubled, or when the constraints need more clusters, and fitted to the constraints
+        again when these have grown by a quarter; so the cost of many steps is in proportion to the
+        rows. A later `refit` clusters all rows from the start.
 
         Parameters
         ----------
