@@ -16,10 +16,9 @@ many, class probabilities are fitted to them again in the models that exist. If 
 constraints since, all rows are free at both, because each constraint may tell something about all
 of them.
 
-The clusters so far are where the new fit starts, unless the constraints since the last one speak
-for another start: they were not used for the clusters, so they judge them without favour. (With a
-prior for the clusters so far, poor clusters of few rows stayed.) Clusters of the new fit are
-matched to the old ones:
+The clusters so far are where the new fit starts. Only when the models are learnt from all rows, the
+constraints since the last time may speak for another start; they were not used for the clusters, so
+they judge them without favour. Clusters of the new fit are matched to the old ones:
 
     (3)  pi = argmax over one-to-one maps of sum_c |{i old: l_i = c, argmax p_i = pi(c)}|
 

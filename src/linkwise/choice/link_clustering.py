@@ -494,7 +494,7 @@ class LinkClustering(InductiveClusterer):
         start = None
         if earlier is not None and count.best == self.n_clusters_:  # a new cluster needs a start
             fresh = earlier.fresh[np.isin(links.ends, rows).all(axis=1)]
-            others = plain.partitions(count.best)[0]
+            others = plain.partitions(count.best)[0] if earlier.models is None else []
             start = earlier_start(earlier.labels[rows], others, count.best, known, fresh)
         found = combine(
             plain, known, count.best, effort, deadline=deadline, seed=self._seed, earlier=start
