@@ -20,8 +20,8 @@ ROOT = SOURCE.parent.parent
 ROOMS = [
     "_typing", "exceptions", "_wording", "_files", "arrays", "blocks", "linalg", "constraints",
     "graph", "kernel", "embedding", "partition", "evaluate", "_check", "estimators", "class_models",
-    "choice", "query", "saving", "journal", "datasets", "plot", "tables", "segment", "labelling",
-    "terminal", "app", "cli", "__main__",
+    "choice", "query", "saving", "journal", "datasets", "plot", "tl", "tables", "segment",
+    "labelling", "terminal", "app", "cli", "__main__",
 ]  # fmt: skip
 
 

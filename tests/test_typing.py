@@ -14,7 +14,7 @@ from tests.typing import public_interface
 
 ROOMS = [
     "blocks", "choice", "constraints", "datasets", "estimators", "evaluate", "journal", "plot",
-    "query", "saving",
+    "query", "saving", "tl",
 ]  # fmt: skip
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         query as query,
         saving as saving,
         segment as segment,
+        tl as tl,
     )
     from linkwise.choice import AllRows, LinkClustering, LinkScore, WithConstraints
     from linkwise.constraints import Closure, Constraints, Pair, as_constraints, sample_pairs
@@ -112,7 +113,7 @@ _HOME = {
 _ROOMS = (
     "arrays", "blocks", "choice", "class_models", "constraints", "datasets", "embedding",
     "estimators", "evaluate", "exceptions", "graph", "journal", "kernel", "labelling", "linalg",
-    "partition", "plot", "query", "saving", "segment",
+    "partition", "plot", "query", "saving", "segment", "tl",
 )  # fmt: skip
 
 __all__ = [  # noqa: RUF022  (the order of use)

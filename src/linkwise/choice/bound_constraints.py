@@ -28,6 +28,7 @@ from linkwise._typing import Array, Floats, Integers, Points, RandomState
 from linkwise.constraints import Constraints, as_constraints
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import whole
+from linkwise.estimators.summary import FittedSummary, summary
 from linkwise.evaluate import kept
 
 ENOUGH = 2  # constraints of a kind for each fold: fewer say nothing about a fold
@@ -120,7 +121,7 @@ class LinkScore:
         return (held.must + held.cannot) / 2
 
 
-class WithConstraints(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class WithConstraints(FittedSummary, MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """An estimator with its constraints, for callers that know only ``fit(X)``.
 
     Parameters
@@ -252,6 +253,9 @@ class WithConstraints(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
             held = kept(model.labels_, links.select(fold == number), sample_id=self.sample_id)
             scores.append((held.must + held.cannot) / 2)
         return float(np.mean(scores))
+
+    def _summary(self) -> str:
+        return summary(getattr(self, "estimator_", None))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

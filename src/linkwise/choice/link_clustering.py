@@ -381,6 +381,7 @@ class LinkClustering(InductiveClusterer):
         model._fit_X, model._sample_id, model._given = rows, ids, checked.by_id
         model.labels_ = model._extended(rows, checked.by_row, fresh_pairs, rng)
         model.violations_ = list(checked.by_id.select(checked.by_row.violated(model.labels_)))
+        model._n_links = checked.by_id.n_must, checked.by_id.n_cannot
         model.n_dropped_ += checked.n_dropped
         model.moves_ = moves_of(before, model.labels_, checked, fresh_pairs, ids)
         self.__dict__ = model._give(caller).__dict__

@@ -40,6 +40,7 @@ from linkwise.blocks.rows import is_external, new_labels, on_cluster, take_rows
 from linkwise.blocks.sources import open_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
+from linkwise.estimators.summary import FittedSummary
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -124,7 +125,7 @@ class Traits(NamedTuple):
     rows: int = 100_000  # number of points that a laptop can cluster with it
 
 
-class CallerArrays(BaseEstimator):
+class CallerArrays(FittedSummary, BaseEstimator):
     """Fitted attributes as arrays of the library and device that the points came from."""
 
     _told = "labels_"  # the attribute that tells whose arrays they are
@@ -203,6 +204,7 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
     _fit_X: Matrix
     _sample_id: Any
     _seed: int
+    _n_links: tuple[int, int]  # must-links and cannot-links of the last fit
     _label_rows: Any  # ClusterRows, if the points are on a cluster
 
     @whole
@@ -346,6 +348,7 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
         self.labels_ = labels if out is None else np.load(out, mmap_mode="r")
         broken = broken_links(checked.by_row, self.labels_)
         self.violations_ = list(checked.by_id.select(broken))
+        self._n_links = checked.by_id.n_must, checked.by_id.n_cannot
         self.n_dropped_ = checked.n_dropped
         remote = on_cluster(labels)
         if remote is not None:

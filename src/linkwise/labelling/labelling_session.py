@@ -18,13 +18,13 @@ import numpy as np
 from linkwise._wording import STRAY, UNCLEAR
 from linkwise.constraints import Constraints
 from linkwise.constraints.conflicts import explain
-from linkwise.journal import Event, Journal, State
+from linkwise.journal import Event, Journal, State, default_project
 from linkwise.journal.events import BY_HAND
 from linkwise.journal.people import Person
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.items import Items
 from linkwise.labelling.portraits import called
-from linkwise.labelling.project import import_table, task_of
+from linkwise.labelling.project import RULES, import_table, open_project, settings_of, task_of
 from linkwise.labelling.texts import clean
 from linkwise.query import Known
 
@@ -101,6 +101,7 @@ class LabellingSession:
     items : Items
     journal : Journal, open
     n_clusters : int or None
+    data : str or None, the data file or folder; images are read from there
 
     Attributes
     ----------
@@ -108,14 +109,69 @@ class LabellingSession:
     current : Snapshot
     """
 
-    def __init__(self, items: Items, journal: Journal, *, n_clusters: int | None = None) -> None:
-        self.items, self.journal, self.n_clusters = items, journal, n_clusters
+    def __init__(
+        self,
+        items: Items,
+        journal: Journal,
+        *,
+        n_clusters: int | None = None,
+        data: str | None = None,
+    ) -> None:
+        self.items, self.journal, self.n_clusters, self.data = items, journal, n_clusters, data
         ids: Any = range(len(items.X)) if items.ids is None else items.ids
         self.row_of: dict[Any, int] = {name: row for row, name in enumerate(ids)}
         self._mutex = RLock()
         undone = [event for event in journal.state.undone if event.kind == "answer"]
         self._again = [self._asked(event) for event in undone]
         self.current = self._snapshot()
+
+    @classmethod
+    def open(
+        cls,
+        data: str,
+        project: str | None = None,
+        *,
+        n_clusters: int | None = None,
+        who: str | None = None,
+        **settings: Any,
+    ) -> "LabellingSession":
+        """Return the session of a data file and its project, which is created if it is new.
+
+        Close it, or use it in a ``with`` statement: no other program can label the project before.
+
+        Parameters
+        ----------
+        data : str, a file or folder that `linkwise label` takes
+        project : str or None, the project file; default: the one of `linkwise label`
+        n_clusters : int or None
+        who : str or None, the author of the answers; default: the user of this computer
+        settings : other settings of the project, such as ``text="comment"``; see `KEPT`
+        """
+        path = default_project(data) if project is None else project
+        strange = sorted(set(settings) - set(RULES) | {"k"} & set(settings))
+        if strange:
+            names = ", ".join(name for name in RULES if name != "k")
+            raise TypeError(f"{strange[0]!r} is no setting of a project; these are: {names}")
+        given = dict.fromkeys(RULES) | settings | {"k": n_clusters}
+        chosen = settings_of(path, given)
+        items, journal = open_project(data, path, chosen, who=who)
+        return cls(items, journal, n_clusters=chosen["k"], data=data)
+
+    def __enter__(self) -> "LabellingSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the journal; every answer is on the disk already."""
+        self.journal.close()
+
+    def widget(self) -> Any:
+        """Return the questions as a widget for a Jupyter notebook; needs the extra ``notebook``."""
+        from linkwise.labelling.widget import LabelWidget
+
+        return LabelWidget(self)
 
     def _asked(self, event: Event) -> Asked:
         a, b = self.row_of[event.body["a"]], self.row_of[event.body["b"]]

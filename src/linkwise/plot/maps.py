@@ -13,13 +13,9 @@ from numpy.typing import ArrayLike
 from linkwise._typing import Array, Floats, Points, RandomState
 from linkwise.constraints import as_constraints
 from linkwise.estimators import ManifoldLayout
+from linkwise.estimators.summary import PALETTE
 from linkwise.exceptions import MissingExtra
 
-# Paul Tol's "muted" scheme, then "bright" for more than nine
-PALETTE = (
-    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
-    "#AA4499", "#777777", "#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377",
-)  # fmt: skip
 INK = "#222222"
 MUST, CANNOT = "#117733", "#CC6677"  # green and red of the palette
 
