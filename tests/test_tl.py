@@ -136,6 +136,7 @@ def test_only_anndata_with_unique_names_is_taken(cells):
         cluster(adata, n_clusters=2)
 
 
+@pytest.mark.filterwarnings("ignore::Warning")  # of scanpy about other libraries
 def test_scanpy_draws_the_clusters_of_blood_cells(tmp_path):
     """The data that scanpy ships: links from labels of one cell in ten, its graph, its plots."""
     scanpy = pytest.importorskip("scanpy")

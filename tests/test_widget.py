@@ -172,7 +172,7 @@ def test_a_person_labels_in_the_browser(widget, session, tmp_path):
         page.wait_for_selector("body[data-ready]")
         page.get_by_role("button", name="Same").click()
         page.wait_for_selector("text=1 same")
-        page.keyboard.press("d")  # the button had the focus; the widget takes keys
+        page.keyboard.press("d")  # the widget has kept the focus
         page.wait_for_selector("text=1 different")
         page.get_by_role("button", name="Undo").click()
         page.wait_for_selector("text=Undone:")

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     )
     from linkwise.saving import load, save
 
-__version__ = "0.1.0"
+    __version__: str
 
 _HOME = {
     "AllRows": "choice",
@@ -157,6 +157,16 @@ __all__ = [  # noqa: RUF022  (the order of use)
 ]
 
 
+def _version() -> str:
+    """Return the version of the installed package: that of the tag it was built from."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("linkwise")
+    except PackageNotFoundError:  # the source files alone
+        return "0+unknown"
+
+
 if not TYPE_CHECKING:  # a type checker sees the imports above, and refuses any other name
 
     def __getattr__(name: str) -> object:
@@ -164,6 +174,8 @@ if not TYPE_CHECKING:  # a type checker sees the imports above, and refuses any 
             return getattr(import_module(f"linkwise.{_HOME[name]}"), name)
         if name in _ROOMS:
             return import_module(f"linkwise.{name}")
+        if name == "__version__":
+            return _version()
         raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
 
 

@@ -127,6 +127,7 @@ function render({ model, el }) {
     const view = model.get("view");
     waiting = false;
     root.classList.remove("lw-waiting");
+    const focused = root.contains(root.getRootNode().activeElement); // a button about to go
     const question = view.question;
     const title = question ? "Do these two belong together?" : "Nothing is left to ask.";
     main.replaceChildren(element("h4", "", title));
@@ -139,6 +140,7 @@ function render({ model, el }) {
     if (view.note) main.append(element("p", "lw-note", view.note));
     main.append(element("p", "lw-progress", `${countsText(view.counts)}. ${view.progress}`));
     drawMap(canvas, model.get("map"), question);
+    if (focused) root.focus({ preventScroll: true });
   }
 
   function pressed(event) {
