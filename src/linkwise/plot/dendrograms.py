@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from linkwise._typing import Array
+from linkwise.estimators.summary import PALETTE
 from linkwise.partition import Tree
-from linkwise.plot.maps import INK, PALETTE
+from linkwise.plot.maps import INK
 
 MANY = 25  # clusters at the bottom, from which on their numbers of rows stand upright
 
