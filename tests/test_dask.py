@@ -1,10 +1,15 @@
 """Rows in parts, and rows on a Dask cluster: the same sums and labels as in one process."""
 
+import _thread
 import gc
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pytest
@@ -19,7 +24,7 @@ from linkwise import (
     SpectralLearning,
     SpectralRegularization,
 )
-from linkwise.blocks import cluster
+from linkwise.blocks import cluster, usage
 from linkwise.blocks import parts as part_files
 from linkwise.blocks.parts import in_blocks, open_parts
 from linkwise.blocks.passes import tree_sum
@@ -246,6 +251,14 @@ def tasks_of(client):
     return set(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)))
 
 
+def assert_no_tasks_are_left(client, before):
+    for _ in range(100):  # the scheduler forgets cancelled tasks in a moment
+        if not tasks_of(client) - before:
+            break
+        time.sleep(0.2)
+    assert not tasks_of(client) - before
+
+
 def test_a_missing_part_and_bad_numbers_end_in_one_sentence(client, tmp_path):
     gc.collect()  # models of other tests
     before = tasks_of(client)
@@ -260,11 +273,30 @@ def test_a_missing_part_and_bad_numbers_end_in_one_sentence(client, tmp_path):
 
     with pytest.raises(FileNotFoundError, match=r"part-002.npy is not there"):
         anchored().fit(rows_of_parts(rows, client))
-    for _ in range(100):  # the scheduler forgets cancelled tasks in a moment
-        if not tasks_of(client) - before:
-            break
-        time.sleep(0.2)
-    assert not tasks_of(client) - before
+    assert_no_tasks_are_left(client, before)
+
+
+def test_an_interrupt_cancels_the_tasks(client, serial):
+    gc.collect()
+    before = tasks_of(client)
+    rows = cluster.rows_of_parts(open_parts(serial[2]), client)
+    threading.Timer(0.5, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        rows.then(lambda part, block: time.sleep(2)).keep("sleep")
+    assert_no_tasks_are_left(client, before)
+
+
+def test_a_block_that_kills_its_workers_is_one_sentence(client, serial):
+    def allow(failures, dask_scheduler=None):
+        allowed, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
+        return allowed
+
+    rows = cluster.rows_of_parts(open_parts(serial[2]), client)
+    allowed = client.run_on_scheduler(allow, 0)
+    with pytest.raises(MemoryError, match=r"lost 1 worker with the same block.*smaller parts"):
+        rows.then(lambda part, block: os._exit(1) if part.start == 0 else 0).keep("exit")
+    client.run_on_scheduler(allow, allowed)
+    client.wait_for_workers(2, timeout=120)
 
 
 def test_a_killed_worker_changes_nothing(client, serial):
@@ -273,6 +305,22 @@ def test_a_killed_worker_changes_nothing(client, serial):
     threading.Timer(0.3, os.kill, (pid, signal.SIGKILL)).start()
     there = anchored().fit(pattern, constraints=links)
     assert_array_equal(there.labels_.compute(), here.labels_)
+
+
+def test_a_worker_that_is_lost_while_it_is_asked_for_its_work_is_left_out(client):
+    asked = usage.counts(client)
+    gone = next(iter(client.run(os.getpid).values()))
+
+    def broken(dask_worker=None):
+        if os.getpid() == gone:
+            raise ConnectionResetError("lost")
+        return 7, {}
+
+    run = client.run
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "run", lambda function, **options: run(broken, **options))
+        assert usage.counts(client).moved == 7
+    assert asked.moved >= 0
 
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monkeypatch):
@@ -285,6 +333,51 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(tmp_path, capsys, monk
     assert main([*command, "--scheduler", "tcp://127.0.0.1:9"]) == 3
     assert "no scheduler answers there" in capsys.readouterr().err
     assert not (tmp_path / "labels").exists()
+
+
+@contextmanager
+def separate_processes(folder):
+    """Start a scheduler and a worker as processes; yield (scheduler, its address)."""
+    file = folder / "scheduler.json"
+    named = ["--no-dashboard", "--scheduler-file", str(file)]
+    kinds = {"scheduler": ["--host", "127.0.0.1", "--port", "0"], "worker": ["--nthreads", "1"]}
+    with ExitStack() as stack:
+        started = []
+        for kind, options in kinds.items():
+            (folder / kind).mkdir()
+            line = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *named, *options]
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            process = subprocess.Popen(line, cwd=folder / kind, **quiet)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            started.append(process)
+        while not file.exists():
+            time.sleep(0.1)
+        yield started[0], json.loads(file.read_text())["address"]
+
+
+def test_a_scheduler_that_goes_away_is_one_sentence_and_leaves_no_labels(
+    tmp_path, capsys, monkeypatch
+):
+    from linkwise.cli import main
+
+    X, _ = points()
+    pattern = write_npy(tmp_path, X)
+    labels = tmp_path / "labels"
+    command = ["fit", pattern, "-k", "3", "--anchors", "60", "-o", str(labels)]
+    wait = cluster.ClusterRows._wait
+    with separate_processes(tmp_path) as (scheduler, address):
+
+        def gone(*arguments):
+            scheduler.kill()
+            wait(*arguments)
+
+        monkeypatch.setattr(cluster.ClusterRows, "_wait", gone)
+        assert main([*command, "--scheduler", address]) == 3
+    said = capsys.readouterr().err
+    assert f"the scheduler at {address} does not answer" in said
+    assert "Traceback" not in said
+    assert not labels.exists()
 
 
 def test_methods_that_need_all_rows_refuse_a_cluster(client, serial, tmp_path):

@@ -743,10 +743,15 @@ def can_mount():
     return shutil.which("unshare") and not subprocess.run(line, capture_output=True).returncode
 
 
-@pytest.mark.skipif(not can_mount(), reason="needs user namespaces")
-def test_a_full_disk_takes_nothing_and_goes_on_when_there_is_room(tmp_path):
+def on_a_full_disk(folder, planted=""):
+    """Answer on a disk that becomes full and has room again; return the ended process."""
     code = """
-        folder = sys.argv[1]
+        folder, planted = sys.argv[1:]
+        if planted:
+            def lying(journal, *args, answer=Journal.answer, **options):
+                try: return answer(journal, *args, **options)
+                except NotSaved: return None  # a fault: an answer that is not saved counts
+            Journal.answer = lying
         path = os.path.join(folder, "p.linkwise")
         data = Data("points.csv", "0" * 64, 12, "row")
         with Journal(path, data=data) as journal:
@@ -774,14 +779,55 @@ def test_a_full_disk_takes_nothing_and_goes_on_when_there_is_room(tmp_path):
     """
     code = "import os, sys\nfrom linkwise.journal import *\n" + textwrap.dedent(code)
     mount = 'mount -t tmpfs -o size=1M none "$0" && exec "$@"'
-    line = ["unshare", "-rm", "sh", "-c", mount, tmp_path, sys.executable, "-c", code, tmp_path]
-    done = subprocess.run(line, capture_output=True, text=True)
+    command = [sys.executable, "-c", code, folder, planted]
+    line = ["unshare", "-rm", "sh", "-c", mount, folder, *command]
+    return subprocess.run(line, capture_output=True, text=True)
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs user namespaces")
+def test_a_full_disk_takes_nothing_and_goes_on_when_there_is_room(tmp_path):
+    done = on_a_full_disk(tmp_path)
     assert done.returncode == 0, done.stderr
     first, more, refused = done.stdout.splitlines()
     assert first.startswith("not saved: ")
     assert "the disk is full; make room, and try again" in first
     assert more == "1"
     assert "disk is full" in refused or "No space left" in refused
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs user namespaces")
+def test_an_answer_that_counts_without_being_saved_is_found_out(tmp_path):
+    assert "AssertionError" in on_a_full_disk(tmp_path, planted="lying").stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs users")
+def test_without_permission_a_project_is_read_or_refused_in_a_sentence():
+    """A folder that others may only look into, and a file that they may not read."""
+    code = """
+        folder = sys.argv[1]
+        data = Data("points.csv", "0" * 64, 12, "row")
+        for name in ("open", "shut"):
+            with Journal(f"{folder}/{name}.linkwise", data=data) as journal:
+                journal.answer(0, 1, True)
+        read_project(f"{folder}/open.linkwise")  # imports what reading needs
+        os.chmod(f"{folder}/open.linkwise", 0o444)
+        os.chmod(f"{folder}/shut.linkwise", 0)
+        os.chmod(folder, 0o555)
+        if os.getuid() == 0:
+            os.setuid(65534)
+        for ask in (Journal, read_project):
+            for name in ("open", "shut", "new")[: 3 if ask is Journal else 2]:
+                options = {"data": data} if ask is Journal else {}
+                try: print(len(ask(f"{folder}/{name}.linkwise", **options).events))
+                except OSError as error: print(error)
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        *refused, events, unread = run(code, folder)
+        os.chmod(folder, 0o755)
+    assert len(refused) == 3
+    assert all("cannot be written to" in line or "cannot be read" in line for line in refused)
+    assert events == "1"
+    assert "shut.linkwise" in unread
 
 
 @pytest.mark.skipif(not can_mount(), reason="needs user namespaces")

@@ -1,7 +1,8 @@
 """The page's server under long use: memory, open files and the time to the next question stay flat.
 
-LINKWISE_SOAK_MINUTES and LINKWISE_SOAK_ANSWERS set the size; docs/reliability.md has the figures of
-30 minutes and 10,000 answers.
+The processor time of an answer is that of the server, its thread of the model included. On a busy
+machine it says more than the seconds. LINKWISE_SOAK_MINUTES and LINKWISE_SOAK_ANSWERS set the size;
+docs/reliability.md has the figures of 30 minutes and 10,000 answers.
 """
 
 import http.client
@@ -121,14 +122,19 @@ class Use:
                 connection.close()
 
     def held(self):
-        """Return the resident megabytes and the open files of the server."""
+        """Return the resident megabytes, the open files and the processor seconds of the server."""
         place = Path(f"/proc/{self.process.pid}")
         pages = int((place / "statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGESIZE") / 2**20, len(list((place / "fd").iterdir()))
+        ticks = sum(map(int, (place / "stat").read_text().rpartition(")")[2].split()[11:13]))
+        files = len(list((place / "fd").iterdir()))
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20, files, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def soaked(data, minutes, answers, leak=""):
-    """Use a server for some minutes; return samples (share of the run, MB, files, seconds)."""
+    """Use a server for some minutes; return samples.
+
+    They are (share of the run, MB, files, processor seconds so far, seconds to a question).
+    """
     rows = []
     with Use(data, leak) as use:
         tabs = [threading.Thread(target=use.tab, args=(seed,), daemon=True) for seed in range(TABS)]
@@ -154,7 +160,14 @@ def soaked(data, minutes, answers, leak=""):
 def slopes(rows):
     """Return the growth of memory (MB), files and seconds over the second half of the run."""
     late = rows[rows[:, 0] >= 0.5]
-    return [float(np.polyfit(late[:, 0], late[:, at], 1)[0]) / 2 for at in (1, 2, 3)]
+    return [float(np.polyfit(late[:, 0], late[:, at], 1)[0]) / 2 for at in (1, 2, 4)]
+
+
+def processor_times(rows, answers):
+    """Return the processor seconds of an answer in the third and in the last quarter of a run."""
+    share, spent = rows[:, 0], rows[:, 3]
+    quarters = [(share >= a) & (share <= a + 0.25) for a in (0.5, 0.75)]
+    return [float(np.ptp(spent[q]) / (np.ptp(share[q]) * answers)) for q in quarters]
 
 
 @pytest.mark.slow
@@ -162,12 +175,14 @@ def test_memory_and_files_stay_flat(tmp_path, capsys):
     blobs(tmp_path / "data.csv", ROWS)
     rows = soaked(str(tmp_path / "data.csv"), MINUTES, ANSWERS)
     memory, files, seconds = slopes(rows)
+    before, after = processor_times(rows, ANSWERS)
     with capsys.disabled():
         print(
             f"\n{MINUTES:g} minutes, {ANSWERS} answers, {TABS} tabs; over the second half: "
             f"{memory:+.1f} MB of {rows[-1, 1]:.0f}, {files:+.1f} open files of "
             f"{rows[-1, 2]:.0f}, next question {1000 * seconds:+.0f} ms of "
-            f"{1000 * np.median(rows[:, 3]):.0f}"
+            f"{1000 * np.median(rows[:, 4]):.0f}; processor time of an answer in the third and "
+            f"the last quarter {1000 * before:.1f} and {1000 * after:.1f} ms"
         )
     assert memory < 30
     assert files < TABS

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from linkwise._typing import Array, Integers
+from linkwise._wording import counted
 from linkwise.blocks import memo
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.parts import ColumnPiece, PartFiles, Piece, in_blocks
@@ -137,7 +138,8 @@ def one_sentence(client: Any, futures: list[Any]) -> Iterator[None]:
         cancel(client, futures)
         if isinstance(error, distributed.KilledWorker):
             raise MemoryError(
-                f"the cluster lost {error.allowed_failures + 1} workers with the same block, "
+                f"the cluster lost {counted(error.allowed_failures + 1, 'worker')} with the same "
+                "block, "
                 "probably out of memory: give the workers more memory, or write smaller parts"
             ) from error
         lost = (distributed.CancelledError, distributed.comm.CommClosedError)

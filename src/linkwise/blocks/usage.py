@@ -71,10 +71,13 @@ class Counts(NamedTuple):
 
 
 def counts(client: Any) -> Counts:
-    """Return the Counts of a client; the bytes are those of workers that still run."""
+    """Return the Counts of a client; the bytes are those of workers that still run.
+
+    A worker that is lost while it is asked is left out.
+    """
     seconds = seconds_by_stage(client.run_on_scheduler(past_work))
     moved = 0
-    for sent, recent in client.run(recent_work).values():
+    for sent, recent in client.run(recent_work, on_error="ignore").values():
         moved += sent
         for stage, more in seconds_by_stage(recent).items():
             seconds[stage] = seconds.get(stage, 0.0) + more
