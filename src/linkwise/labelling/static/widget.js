@@ -102,7 +102,9 @@ function render({ model, el }) {
   function send(command) {
     const question = model.get("view").question;
     if (waiting || (!question && command.do !== "undo" && command.do !== "redo")) return;
-    const rows = question ? { a: question.rows[0], b: question.rows[1], row: question.rows[0] } : {};
+    const rows = question
+      ? { a: question.rows[0], b: question.rows[1], row: question.rows[0] }
+      : {};
     waiting = true;
     root.classList.add("lw-waiting");
     model.send({ ...rows, ...command, client: crypto.randomUUID() });
