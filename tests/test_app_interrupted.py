@@ -99,7 +99,7 @@ def test_a_ctrl_c_ends_it_in_order(tmp_path, seed):
         process.kill()
         process.communicate()
     assert process.returncode in (0, 130)
-    assert re.fullmatch(r"Saved in data\.linkwise: .*\.\n", said)
+    assert re.fullmatch(r"data\.csv: 2 columns .*\nSaved in data\.linkwise: .*\.\n", said)
     events = read_project(tmp_path / "data.linkwise").events
     assert {event.seq for event in events} >= set(acknowledged)
     assert len(events) - len(acknowledged) in (0, 1)  # one may have been on its way

@@ -29,6 +29,11 @@ NAMES = (
     "dask",
     "page",
     "segment",
+    "extend",
+    "sizes",
+    "entities",
+    "strays",
+    "levels",
     "fuzz",
 )
 

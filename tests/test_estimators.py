@@ -708,7 +708,7 @@ def warned_of(rng):
     yield "widest kernel", lambda: OptimalKernelKMeans(2).fit(X, constraints=(must, []))
     yield "only 2 of 3", lambda: COPKMeans(3).fit(few)
     yield "only 2 of 3", lambda: kmeans(few, 3, rng=rng)
-    yield "did not settle", lambda: PCKMeans(3, max_iter=1, n_init=1).fit(X)
+    yield "did not settle", lambda: PCKMeans(3, max_iter=1, n_init=1, random_state=0).fit(X)
     yield "did not reach", lambda: ConstrainedGaussianMixture(3, max_iter=1).fit(X)
 
 

@@ -108,5 +108,5 @@ def test_no_acknowledged_answer_is_lost_or_doubled_by_500_kills(tmp_path):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_commit_after_the_acknowledgement_is_found_out(tmp_path, seed):
-    found, _ = killed(tmp_path / "p.linkwise", 20, seed=seed, planted="late")
+    found, _ = killed(tmp_path / "p.linkwise", 300, seed=seed, planted="late")
     assert found["lost"] > 0

@@ -781,6 +781,7 @@ def test_the_page_says_that_a_clearer_map_is_coming(site):
 
     hear(Map(label_page.xy, follows=True))
     expect(page.locator("#map-coming")).to_contain_text("A clearer map is being computed")
+    expect(page.locator("#stage")).to_have_attribute("data-maps", "2")
     hear(Map(label_page.xy[:, ::-1].copy()))
     expect(page.locator("#map-coming")).to_have_text("")
     expect(page.locator("#stage")).to_have_attribute("data-maps", "3")  # the points have moved

@@ -89,11 +89,12 @@ def answered_under_kills(folder, kills, monkeypatch, planted=""):
                 terminal.type("u" if unsure else "s" if a % 3 == b % 3 else "d")
                 screen = terminal.screen()
                 seen.append((a, b))  # the next screen acknowledges the answer
-            asked = pair(screen, "r")
-            terminal.type("u")
-            time.sleep(rng.uniform(0, 0.02))
+            if not planted:  # one more answer may be on its way; a late commit would come with it
+                asked = pair(screen, "r")
+                terminal.type("u")
+                time.sleep(rng.uniform(0, 0.02))
         events = read_project(path).events
-        if len(events) == len(seen) + 1:  # saved, and killed before the screen
+        if len(events) > len(seen):  # saved, and killed before the screen
             seen.append(asked)
         if planted and len(events) < len(seen):
             break
