@@ -23,6 +23,9 @@ bertopic = pytest.importorskip("bertopic")
 from bertopic.backend import BaseEmbedder  # noqa: E402
 from bertopic.dimensionality import BaseDimensionalityReduction  # noqa: E402
 
+# of BERTopic itself, with an older pandas
+pytestmark = pytest.mark.filterwarnings("ignore:\\s*A value is trying to be set on a copy")
+
 SUBJECTS = ("sport", "space", "food", "law")
 
 

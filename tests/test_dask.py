@@ -1,6 +1,5 @@
 """Rows in parts, and rows on a Dask cluster: the same sums and labels as in one process."""
 
-import _thread
 import gc
 import json
 import os
@@ -280,7 +279,7 @@ def test_an_interrupt_cancels_the_tasks(client, serial):
     gc.collect()
     before = tasks_of(client)
     rows = cluster.rows_of_parts(open_parts(serial[2]), client)
-    threading.Timer(0.5, _thread.interrupt_main).start()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         rows.then(lambda part, block: time.sleep(2)).keep("sleep")
     assert_no_tasks_are_left(client, before)

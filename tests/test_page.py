@@ -1012,8 +1012,9 @@ def test_a_killed_server_comes_back_with_all_answers(browser, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_hundred_thousand_points_are_drawn(browser, tmp_path):
+def test_two_hundred_thousand_points_are_drawn(browser, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
+    monkeypatch.setattr("linkwise.app.label_view.portraits", lambda items, labels: [])
     blobs(tmp_path / "data.csv")
     with served(browser, tmp_path / "data.csv") as site:
         page = site.open()

@@ -63,7 +63,8 @@ def at_hand(tmp_path, monkeypatch):
     X, y = load_iris(return_X_y=True)
     ids = [f"{row:03}" for row in range(len(X))]
     lines = [",".join([name, *map(str, row)]) for name, row in zip(ids, X, strict=True)]
-    Path("iris.csv").write_text("\n".join(["id,a,b,c,d", *lines, ""]))
+    for name in ("iris.csv", "people.csv"):
+        Path(name).write_text("\n".join(["id,a,b,c,d", *lines, ""]))
     image.new("RGB", (400, 400), "green").save("flower.jpg")
     links = linkwise.sample_pairs(y, 40, random_state=0)
     model = linkwise.CCSKL(3, random_state=0).fit(X, constraints=links)
@@ -75,14 +76,18 @@ def at_hand(tmp_path, monkeypatch):
 
 
 NEED_DATA = {"performance"}  # sets that have to be downloaded
+NEED = {"bertopic": "bertopic", "scanpy": "scanpy", "notebooks": "anywidget"}  # not in `make slow`
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of the plots of scanpy
+@pytest.mark.filterwarnings("ignore::linkwise.ConvergenceWarning")
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if code_blocks(page, "python") and page.stem not in NEED_DATA],
     ids=lambda page: page.stem,
 )
 def test_the_code_on_a_page_runs(page, at_hand):
+    pytest.importorskip(NEED.get(page.stem, "linkwise"))
     for block in code_blocks(page, "python"):
         exec(compile(block, page.name, "exec"), at_hand)

@@ -64,7 +64,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         frame = frame.f_back
     warnings.warn_explicit(
         message, category, frame.f_code.co_filename, frame.f_lineno,
-        module=frame.f_globals.get("__name__"),
+        module=frame.f_globals.get("__name__", "__main__"),  # None would silence it
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ from linkwise.arrays import door, to_host
 from linkwise.blocks import run_blocks
 from linkwise.class_models.learners import Gaussian, among, graphs_among, mixture
 from linkwise.embedding.spectral import unit_rows
-from linkwise.partition.k_means import kmeans
+from linkwise.partition.k_means import equal_rows_ignored, kmeans
 
 STARTS = 3  # of k-means: many partitions are made, and none of them has to be the very best
 CLEAR = 0.9  # share of the largest possible modularity; images of digits have .92 to .95
@@ -186,7 +186,8 @@ def linkages_of(learners, seed):
     def of_island(island):
         return island.view, linkage_of(island, np.random.default_rng([seed, island.view]))
 
-    return dict(run_blocks(of_island, among(learners, "island")))
+    with equal_rows_ignored():
+        return dict(run_blocks(of_island, among(learners, "island")))
 
 
 def linked(name, linkage, k, links=None):
@@ -244,7 +245,8 @@ def plain_partitions(views, learners, linkages, k, seed):
                     found.append(linked("linkage", linkages[number], k))
         return [one._replace(name=f"{one.name}, {view.name}") for one in found]
 
-    return [one for found in run_blocks(of_view, range(len(views))) for one in found]
+    with equal_rows_ignored():
+        return [one for found in run_blocks(of_view, range(len(views))) for one in found]
 
 
 def agreements(partitions):

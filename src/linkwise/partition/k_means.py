@@ -11,6 +11,7 @@ clusters. Labels are numbered by first appearance.
 """
 
 import warnings
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +75,20 @@ def start_rows(rows, k):
     return rows[:: max(1, len(rows) // sample_size(k))]
 
 
+@contextmanager
+def equal_rows_ignored():
+    """Silence what scikit-learn's KMeans says of equal rows: `kmeans` warns itself.
+
+    The filters of warnings belong to the process. Where `kmeans` runs on several threads, one may
+    restore them while another still needs them, so this has to be around all threads as well.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Number of distinct clusters", category=SklearnConvergenceWarning
+        )
+        yield
+
+
 @PerKind
 def best_starts(samples, k, *, n_init, seed):
     """Return for each sample the centres (k, m) of the best of ``n_init`` starts on it.
@@ -85,8 +100,7 @@ def best_starts(samples, k, *, n_init, seed):
         model = KMeans(k, n_init=n_init, random_state=seed)
         return model.fit(Z[canonical_order(Z)]).cluster_centers_
 
-    with warnings.catch_warnings():  # `kmeans` warns itself, and says what to do
-        warnings.simplefilter("ignore", SklearnConvergenceWarning)
+    with equal_rows_ignored():
         return list(run_blocks(best, samples))
 
 
