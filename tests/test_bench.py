@@ -387,6 +387,7 @@ def test_the_command_hands_its_options_on(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_some_contestants_can_be_asked_for_alone(tmp_path, capsys):
     only = "speed --quick --sizes 300x8 --repeats 1 --only product_512 minibatch --out"
     assert main([*only.split(), str(tmp_path / "out")]) == 0

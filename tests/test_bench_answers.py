@@ -175,6 +175,7 @@ def blob_sets(tmp_path):
     return where
 
 
+@pytest.mark.slow
 def test_times_are_of_fresh_processes_and_are_kept(blob_sets, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(timing, "RACES", (Race("digits", 9, ("KMeans", REFERENCE), 1),))
     known = entrants()

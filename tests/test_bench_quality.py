@@ -584,6 +584,7 @@ def test_processes_stay_and_use_one_thread(trouble, monkeypatch):
     assert os.environ["OMP_NUM_THREADS"] == "5"
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_or_takes_too_long_is_an_outcome(trouble):
     started = time.monotonic()
     jobs = [1, "die", 2, "sleep", 3, 4]
@@ -596,6 +597,7 @@ def test_a_process_that_dies_or_takes_too_long_is_an_outcome(trouble):
     assert time.monotonic() - started < 50
 
 
+@pytest.mark.slow
 def test_a_process_leaves_with_the_one_that_started_it(trouble, tmp_path):
     script, ticks = tmp_path / "parent.py", tmp_path / "ticks"
     script.write_text(
@@ -639,6 +641,7 @@ def without_seconds(results):
     return [{k: v for k, v in r.items() if k != "seconds"} for r in results["records"]]
 
 
+@pytest.mark.slow
 def test_a_benchmark_from_end_to_end(trouble, folder, tmp_path, capsys):
     known = entrants()
     chosen = {name: known[name] for name in ("PCKMeans", "PCKMeans+z", "KMeans", FOREST)}

@@ -163,6 +163,7 @@ def test_rows_can_be_unclear_or_belong_nowhere(site):
     assert (label_page.labels < 0).sum() == 1
 
 
+@pytest.mark.slow
 def test_questions_about_several_rows_are_asked_if_the_person_wants_them(browser, tmp_path):
     y = blobs(tmp_path / "data.csv", n=60)
     kinds = set()
@@ -238,6 +239,7 @@ def around(page, corners):
     page.mouse.up()
 
 
+@pytest.mark.slow
 def test_a_line_around_points_makes_a_group_and_recolours_it(site):
     page = site.open()
     expect(page.locator("#stage")).to_have_attribute("data-labels", "1")
@@ -506,6 +508,7 @@ def test_answers_likely_wrong_are_offered_for_review(site):
     ]
 
 
+@pytest.mark.slow
 def test_the_page_says_when_more_answers_change_little(browser, tmp_path):
     y = blobs(tmp_path / "data.csv")
     with served(browser, tmp_path / "data.csv", columns=["x", "y"]) as site:
@@ -645,6 +648,7 @@ def test_all_rows_found_are_selected_and_listed(site):
     expect(page.locator("#rows tbody input:checked")).to_have_count(len(found) - 1)
 
 
+@pytest.mark.slow
 def test_nine_tabs_share_one_stream_and_all_work(site):
     tabs = [site.open() for _ in range(9)]  # a browser has six connections to a server
     for number, tab in enumerate(tabs, 1):
@@ -665,6 +669,7 @@ def restarted(label_page):
     label_page.earlier.clear()
 
 
+@pytest.mark.slow
 def test_what_is_done_offline_waits_in_the_browser_and_is_sent_or_refused(site):
     page = site.open()
     other = site.open()
@@ -793,6 +798,7 @@ def test_the_page_says_that_a_clearer_map_is_coming(site):
 
 @needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.slow
 def test_axe_finds_no_violation(site, scheme):
     page = site.open()
     page.emulate_media(color_scheme=scheme)

@@ -131,6 +131,7 @@ def test_strokes_regions_undo_export(open_tab):
     assert np.mean(mask[:, 60:] == 2) > 0.98
 
 
+@pytest.mark.slow
 def test_brushes_have_names_and_one_stroke_can_be_deleted(open_tab):
     tab, other = open_tab(), open_tab()
     tab.shown(0)
@@ -228,6 +229,7 @@ def test_all_of_it_can_be_done_with_the_keyboard(open_tab):
         assert image.size == (120, 80)
 
 
+@pytest.mark.slow
 def test_the_images_of_a_folder_are_segmented_one_after_the_other(browser, tmp_path):
     photos(tmp_path)
     with served(browser, tmp_path, "photos") as open_tab:
@@ -278,6 +280,7 @@ def away(route):
     route.abort()
 
 
+@pytest.mark.slow
 def test_strokes_kept_by_the_browser_are_each_sent_once(open_tab):
     one, other = open_tab(), open_tab()
     one.shown(0)
@@ -307,6 +310,7 @@ def test_strokes_kept_by_the_browser_are_each_sent_once(open_tab):
         tab.faults = [fault for fault in tab.faults if "ERR_FAILED" not in fault]
 
 
+@pytest.mark.slow
 def test_a_stroke_kept_by_the_browser_and_refused_is_reported(open_tab):
     one, other = open_tab(), open_tab()
     one.shown(0)

@@ -365,6 +365,7 @@ def test_answers_are_kept_and_the_work_goes_on_where_it_stopped(call):
     assert sorted(os.listdir()) == ["data.csv", "data.linkwise"]
 
 
+@pytest.mark.slow
 def test_an_expert_finds_the_groups(call):
     typed = ""
     for _ in range(12):
