@@ -1,9 +1,11 @@
-"""Files that are written whole or not at all, and files that are never replaced."""
+"""Files written whole or not at all, files that are never replaced, and folders of images."""
 
 import os
 import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from linkwise._wording import counted
 
 SQLITE = b"SQLite format 3\x00"  # the first bytes of a project
 MODEL = b"model.json"  # the name of the first part of a saved model
@@ -68,3 +70,20 @@ def write_whole(path, raw):
             beside.write_bytes(raw)
     except OSError as error:
         raise OSError(f"{path} was not written: {error.strerror}") from error
+
+
+def images_below(folder, suffixes):
+    """Return (names of the images below a folder, sorted, how many other files there are).
+
+    Hidden files are left out, and a folder without images is refused.
+    """
+    files = [path for path in Path(folder).rglob("*") if path.is_file()]
+    names = [path.relative_to(folder).as_posix() for path in files]
+    names = [name for name in names if not any(part[0] == "." for part in name.split("/"))]
+    found = sorted(name for name in names if name.lower().endswith(suffixes))
+    if not found:
+        raise ValueError(
+            f"{folder} has no images, {counted(len(names), 'other file')}; "
+            f"linkwise reads {', '.join(suffixes)}"
+        )
+    return found, len(names) - len(found)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwise._wording import counted
 from linkwise.exceptions import MissingExtra
 from linkwise.labelling.picture_features import SIDE, picture_points
 
@@ -23,20 +22,6 @@ KINDS = {
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
 }
-
-
-def images_in(folder):
-    """Return (names of the images below a folder, how many other files there are)."""
-    files = [path for path in Path(folder).rglob("*") if path.is_file()]
-    names = [path.relative_to(folder).as_posix() for path in files]
-    names = [name for name in names if not any(part[0] == "." for part in name.split("/"))]
-    found = sorted(name for name in names if name.lower().endswith(SUFFIXES))
-    if not found:
-        raise ValueError(
-            f"{folder} has no images, {counted(len(names), 'other file')}; "
-            f"linkwise reads {', '.join(SUFFIXES)}"
-        )
-    return found, len(names) - len(found)
 
 
 def image_file(name, table):

@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._files import images_below
 from linkwise._wording import counted
-from linkwise.labelling.images import image_points, images_in
+from linkwise.labelling.images import SUFFIXES, image_points
 from linkwise.labelling.text_embeddings import embedded
 from linkwise.tables.columns import find_features
 from linkwise.tables.csv_rows import is_empty
@@ -218,7 +219,7 @@ def _read_folder(path, columns, embedding, standardize):
             f"{path} is a folder of images, known by their names; leave --id, --columns, --text, "
             "--image and the options of tables out"
         )
-    names, others = images_in(path)
+    names, others = images_below(path, SUFFIXES)
     X = image_points(names, path) if embedding is None else None
     left_out = f"; {counted(others, 'other file')} left out" if others else ""
     used = f"{counted(len(names), 'image')}{left_out}"

@@ -5,30 +5,15 @@ by their paths below it, as in the strokes of the log.
 """
 
 import os
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from linkwise._wording import counted
+from linkwise._files import images_below
 from linkwise.segment.image_files import read_image
 from linkwise.segment.segmenter import SUPERPIXELS, Segmenter
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp")  # of images in a folder
 HELD = 3  # images whose superpixels are kept: a person goes back and forth
-
-
-def images_below(folder):
-    """Return the names of the images below a folder, sorted; hidden files are left out."""
-    files = [path for path in Path(folder).rglob("*") if path.is_file()]
-    names = [path.relative_to(folder).as_posix() for path in files]
-    names = [name for name in names if not any(part[0] == "." for part in name.split("/"))]
-    found = sorted(name for name in names if name.lower().endswith(SUFFIXES))
-    if not found:
-        raise ValueError(
-            f"{folder} has no images, {counted(len(names), 'other file')}; "
-            f"linkwise reads {', '.join(SUFFIXES)}"
-        )
-    return found
 
 
 def segmenter_of(rgb, settings):
@@ -52,7 +37,7 @@ class Album:
     def __init__(self, path):
         self.path = path
         self.is_folder = os.path.isdir(path)
-        self.names: list[Any] = images_below(path) if self.is_folder else [None]
+        self.names: list[Any] = images_below(path, SUFFIXES)[0] if self.is_folder else [None]
         self._first = None if self.is_folder else read_image(path)
         self._held: dict = {}  # name: Segmenter, the one used last at the end
         self._mutex = Lock()
