@@ -279,9 +279,13 @@ def test_an_interrupt_cancels_the_tasks(client, serial):
     gc.collect()
     before = tasks_of(client)
     rows = cluster.rows_of_parts(open_parts(serial[2]), client)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        rows.then(lambda part, block: time.sleep(2)).keep("sleep")
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            rows.then(lambda part, block: time.sleep(2)).keep("sleep")
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert_no_tasks_are_left(client, before)
 
 
@@ -307,6 +311,7 @@ def test_a_killed_worker_changes_nothing(client, serial):
 
 
 def test_a_worker_that_is_lost_while_it_is_asked_for_its_work_is_left_out(client):
+    client.wait_for_workers(2, timeout=120)  # the test before may have killed one
     asked = usage.counts(client)
     gone = next(iter(client.run(os.getpid).values()))
 
