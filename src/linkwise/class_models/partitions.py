@@ -59,6 +59,7 @@ class Linkage(NamedTuple):
     small: np.ndarray  # (n,) of 0..c - 1
     size: np.ndarray  # (c,)
     between: np.ndarray  # (c, c) sums of graph weights
+    tree: np.ndarray = np.zeros((0, 2))  # (c - 1, 2) its merges without constraints
 
 
 class Partition(NamedTuple):
@@ -177,7 +178,8 @@ def linkage_of(island, rng):
     small, centres, _ = kmeans(Y, c, n_init=1, rng=rng)
     c = len(centres)
     size = np.bincount(to_host(small)).astype(np.float64)
-    return Linkage(small, size, between(island.place.graph.W, small, c))
+    found = Linkage(small, size, between(island.place.graph.W, small, c))
+    return found._replace(tree=merges(found))
 
 
 def linkages_of(learners, seed):
@@ -192,10 +194,11 @@ def linkages_of(learners, seed):
 
 def linked(name, linkage, k, links=None):
     """Return the Partition into k clusters by linkage and constraints."""
-    order = merges(linkage, links)
-    of = cut(order, k)
-    if links is not None:
-        of = move_branches(linkage, links, of, [merges(linkage), order])
+    if links is None:
+        of = cut(linkage.tree, k)
+    else:
+        order = merges(linkage, links)
+        of = move_branches(linkage, links, cut(order, k), [linkage.tree, order])
     labels = door(linkage.small).asarray(of, linkage.small)[linkage.small]
     return Partition(name, labels, of_graph=True, linkage=linkage)
 
