@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from contextlib import ExitStack, contextmanager
 
 import numpy as np
@@ -28,6 +29,8 @@ from linkwise.blocks import parts as part_files
 from linkwise.blocks.parts import in_blocks, open_parts
 from linkwise.blocks.passes import tree_sum
 from linkwise.blocks.rows import slices_of
+from linkwise.graph import anchors
+from linkwise.partition import k_means
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask, which starts and ends processes
@@ -244,6 +247,33 @@ def test_other_methods_with_anchors_agree(client, serial, kind):
     assert_array_equal(
         with_client.labels_.compute(), anchored(kind).fit(rows, constraints=links).labels_
     )
+
+
+def peak_of(function):
+    """Return the most bytes that a function held in this process."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_memory_of_the_client_does_not_grow_with_the_rows(client, tmp_path, monkeypatch):
+    # samples below a fiftieth of the rows: others are drawn from a list of all row numbers
+    monkeypatch.setattr(anchors, "LEAST", 1000)
+    monkeypatch.setattr(k_means, "SAMPLE", 100)
+    sizes, peaks, models = (500_000, 1_500_000), [], []
+    for n in sizes:
+        X = np.random.default_rng(0).standard_normal((n, 2), dtype=np.float32)
+        (tmp_path / f"{n}").mkdir()
+        pattern = write_npy(tmp_path / f"{n}", X, size=n // 4)
+        peaks.append(peak_of(lambda: models.append(anchored().fit(pattern))))  # noqa: B023
+    allowed = sizes[1] - sizes[0]  # a byte a row
+    assert peaks[1] - peaks[0] < allowed
+    of_labels = [peak_of(model.labels_.compute) for model in models]
+    assert of_labels[1] - of_labels[0] > allowed
 
 
 def tasks_of(client):

@@ -19,7 +19,6 @@ import io
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -32,12 +31,14 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.runs.process import in_child, resident
 from linkwise import MissingExtra
 from linkwise.cli import main
 
 CLUSTERS, LINKS, PER_PART = 10, 200, 250_000
 WORKERS = 2
 IDLE = 10  # seconds
+LONGEST = 86_400  # seconds of a fit
 
 
 def write_parts(folder, n, d, seed=0):
@@ -50,7 +51,7 @@ def write_parts(folder, n, d, seed=0):
         X = rng.standard_normal((len(y), d), dtype=np.float32)
         X += centres[y].astype(np.float32)
         np.save(folder / f"part-{i:04}.npy", X)
-        classes.append(y[:1000])  # links name rows of the beginning of a part
+        classes.append(y[:1000].copy())  # links name rows of the beginning of a part
     rows = rng.integers(len(classes[0]), size=(LINKS, 2))
     lines = [
         f"{a},{b},{'must' if classes[0][a] == classes[0][b] else 'cannot'}"
@@ -69,29 +70,27 @@ def arguments(folder, pattern, output, options):
     ]  # fmt: skip
 
 
-def fit(folder, pattern, output, *options):
-    """Run linkwise fit; return (its report, CPU seconds, peak memory in bytes, seconds)."""
-    command = [sys.executable, "-m", "linkwise", *arguments(folder, pattern, output, options)]
-    began = time.perf_counter()
-    with tempfile.TemporaryFile() as printed:
-        process = subprocess.Popen(command, stdout=printed, cwd=folder)
-        _, status, used = os.wait4(process.pid, 0)
-        printed.seek(0)
-        text = printed.read()
-    if status != 0:
-        raise RuntimeError(f"linkwise fit ended with {os.waitstatus_to_exitcode(status)}")
-    cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
-    return json.loads(text), cpu, peak, time.perf_counter() - began
+def fit_here(line):
+    """Run linkwise fit in this process; return its report, its CPU seconds and its seconds.
 
-
-def fit_here(folder, pattern, output, *options):
-    """Run linkwise fit in this process; return (its report, seconds)."""
+    The CPU seconds and the peak memory, in bytes, are those of the whole process.
+    """
     began = time.perf_counter()
     with redirect_stdout(io.StringIO()) as printed:
-        code = main(arguments(folder, pattern, output, options))
+        code = main(line)
     if code != 0:
         raise RuntimeError(f"linkwise fit ended with {code}")
-    return json.loads(printed.getvalue()), time.perf_counter() - began
+    took, (_, peak) = time.perf_counter() - began, resident()
+    report = json.loads(printed.getvalue())
+    return {"report": report, "cpu": time.process_time(), "peak": peak, "seconds": took}
+
+
+def fit_alone(line):
+    """Run linkwise fit in a process of its own; return what `fit_here` returns there."""
+    value, failed = in_child(fit_here, line, limit=LONGEST)
+    if failed:
+        raise RuntimeError(failed)
+    return value
 
 
 @contextmanager
@@ -188,20 +187,21 @@ def say_costs(rows, spent, waiting, alone):
 def kill_workers(kills, client, folder, pattern, expected):
     """Fit until a worker was killed in ``kills`` runs; print how many had the expected labels."""
     options = "--scheduler", client.scheduler.address
-    _, seconds = fit_here(folder, pattern, folder / "killed-none", *options)
+    none = fit_here(arguments(folder, pattern, folder / "killed-none", options))
+    seconds = none["seconds"]
     done = identical = runs = 0
     while done < kills:
         client.wait_for_workers(WORKERS, timeout=300)
         output = folder / f"killed-{runs}"
         runs += 1
         timer, killed = kill_later(client, random.Random(runs).uniform(0, seconds))
-        report, took = fit_here(folder, pattern, output, *options)
+        found = fit_here(arguments(folder, pattern, output, options))
         timer.cancel()
-        seconds = min(seconds, took)  # later moments would come after the end
+        seconds = min(seconds, found["seconds"])  # later moments would come after the end
         if killed:
             done += 1
             identical += same(expected, output)
-            again = report["cluster"]["again"]
+            again = found["report"]["cluster"]["again"]
             print(f"kill {done}: {identical} identical; {again} tasks again", flush=True)
         shutil.rmtree(output)
     print(f"{kills} runs with a killed worker: {identical} identical")
@@ -222,23 +222,22 @@ def run(rows, columns, kills, folder=None, no_serial=False):
         alone, expected = 0.0, folder / "cluster-with"
         if not no_serial:
             expected = folder / "alone"
-            _, alone, _, seconds = fit(folder, pattern, expected)
+            found = fit_alone(arguments(folder, pattern, expected, ()))
+            alone, seconds = found["cpu"], found["seconds"]
             print(f"one process: {alone:.1f} CPU seconds, {seconds:.1f} seconds", flush=True)
         with cluster(folder) as client:
             for start in ("with", "without"):
                 idle = idle_rate(client)
                 print(f"\n{WORKERS} workers, {start} their start; idle {idle:.3f} CPU a second")
                 output, before = folder / f"cluster-{start}", cpu_of_workers(client)
-                report, cpu, peak, seconds = fit(
-                    folder, pattern, output, "--scheduler", client.scheduler.address
-                )
+                options = "--scheduler", client.scheduler.address
+                found = fit_alone(arguments(folder, pattern, output, options))
                 spent = cpu_of_workers(client) - before
                 own = alone - start_up() if alone and start == "without" else alone
                 print(f"labels {'identical' if same(expected, output) else 'DIFFERENT'}")
-                say_costs(rows, spent, idle * seconds, own)
-                print(f"client: {cpu:.1f} CPU seconds, peak {peak / 1e6:.0f} MB")
-                print(f"{seconds:.1f} seconds; {report['cluster']['words']}", flush=True)
+                say_costs(rows, spent, idle * found["seconds"], own)
+                print(f"client: {found['cpu']:.1f} CPU seconds, peak {found['peak'] / 1e6:.0f} MB")
+                words = found["report"]["cluster"]["words"]
+                print(f"{found['seconds']:.1f} seconds; {words}", flush=True)
             if kills:
                 kill_workers(kills, client, folder, pattern, expected)
-        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(f"(this benchmark itself: peak {own / 1e3:.0f} MB)")

@@ -34,6 +34,7 @@ from scipy import sparse
 from linkwise._typing import Array, Integers
 from linkwise._wording import counted
 from linkwise.blocks import memo
+from linkwise.blocks.allocator import freed_memory_kept
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.parts import ColumnPiece, PartFiles, Piece, in_blocks
 from linkwise.blocks.passes import tree_sum
@@ -90,11 +91,13 @@ def run_block(functions: Functions, part: slice, source: Any) -> Any:
         return block
 
 
+@freed_memory_kept()
 def run_blocks_of(functions: Functions, parts: list[slice], sources: Sources) -> list[Any]:
     """Return the values of a run of blocks: the task of a pass."""
     return [run_block(functions, *one) for one in zip(parts, sources, strict=True)]
 
 
+@freed_memory_kept()
 def run_sum(
     functions: Functions, parts: list[slice], sources: Sources, plus: Callable[[Any, Any], Any]
 ) -> Any:
@@ -102,11 +105,13 @@ def run_sum(
     return tree_sum((run_block(functions, *one) for one in zip(parts, sources, strict=True)), plus)
 
 
+@freed_memory_kept()
 def run_one(functions: Functions, part: slice, sources: Sources, at: int) -> Any:
     """Return the value of one block of a run."""
     return run_block(functions, part, sources[at])
 
 
+@freed_memory_kept()
 def pick(
     functions: Functions, parts: list[slice], sources: Sources, places: list[tuple[int, Any]]
 ) -> Any:

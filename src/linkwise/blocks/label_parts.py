@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwise._files import instead_of
 from linkwise._typing import Array, Integers
+from linkwise.blocks.allocator import freed_memory_kept
 from linkwise.blocks.cluster import (
     ClusterRows,
     Functions,
@@ -42,6 +43,7 @@ def write_part(place: str, blocks: list[Array], ids: tuple[ColumnPiece, ...] | N
     return np.bincount(labels)
 
 
+@freed_memory_kept()
 def write_blocks(
     functions: Functions, blocks: list[tuple[Any, ...]], place: str, ids: Any
 ) -> Integers:
