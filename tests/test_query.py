@@ -286,7 +286,8 @@ def test_the_number_of_clusters_need_not_be_known():
     assert adjusted_rand_index(y, session.labels) > 0.9
 
 
-def test_answers_that_cut_across_the_features_are_followed():
+def test_answers_that_cut_across_the_features_are_followed(monkeypatch):
+    monkeypatch.setattr("linkwise.query.prepared_data.effort_for", lambda n: "balanced")
     X, _ = points(60, 2, std=0.5)
     y = np.random.default_rng(0).integers(2, size=60)  # nothing to do with X
     session = run(Session(X, n_clusters=2), label_oracle(y))

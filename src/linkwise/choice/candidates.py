@@ -5,9 +5,11 @@ Its score is the mean log-likelihood of the constraints of one fold in a fit to 
 
     (1)  l_c = mean over constraints of c log p(constraint | constraints of the other folds)
 
-c being the weight of a constraint. The share of wrong constraints in it is the one that suits a
-start best, the same for all candidates: under a smaller one a blurred model would beat the right
-one, which has to pay for every wrong constraint.
+c being the weight of a constraint. Chains of constraints count too (``constraints.chains``): a fit
+sees what follows from its own constraints, and is judged by what does not but follows from all. So
+it matters little which of several pairs that tell the same were asked. The share of wrong
+constraints in (1) is the one that suits a start best, the same for all candidates: under a smaller
+one a blurred model would beat the right one, which has to pay for every wrong constraint.
 
 All pairs of a feature set and a start are judged by the first fold. The best ones are judged by
 all folds. A fit costs O(constraints), not O(points), and at most JUDGES constraints judge; what
@@ -28,7 +30,7 @@ from linkwise.arrays import door, to_host
 from linkwise.blocks import run_blocks
 from linkwise.blocks.progress import Progress
 from linkwise.blocks.rows import take_rows
-from linkwise.class_models import ERROR, likely_error, trust
+from linkwise.class_models import ERROR, likely_error, trust_by_pairs
 from linkwise.class_models.beliefs import log_likelihood
 from linkwise.class_models.pair_softmax import (
     class_probabilities,
@@ -37,7 +39,9 @@ from linkwise.class_models.pair_softmax import (
     refine,
     start_weights,
 )
-from linkwise.class_models.partitions import with_constraints
+from linkwise.class_models.partitions import at_ends, with_constraints
+from linkwise.constraints import Constraints
+from linkwise.constraints.chains import with_chains
 
 PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
 FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
@@ -68,6 +72,7 @@ class Candidate(NamedTuple):
     start: int  # number of the start
     penalty: float
     held_out: np.ndarray | None = None  # log p of constraints not used, Eq. (1)
+    answers: int = 0  # the constraints that these are, or that they follow from
     seconds: float = 0.0
 
 
@@ -76,16 +81,56 @@ def deal(m, folds, seed):
     return np.random.default_rng(seed).permutation(m) % folds
 
 
-def start_likelihood(start, k, links, fold):
-    """Return log p(constraints | a start), one made with constraints by those of other folds."""
-    if start.linkage is None:
-        return trust(start.labels, k, links, ERROR)[1]
-    total = 0.0
+def chance_score(folds):
+    """Return Eq. (1) if only the share of must-links is known."""
+    must = np.concatenate([one.judged.sign > 0 for one in folds])
+    share = np.average(must, weights=np.concatenate([one.judged.weight for one in folds]))
+    share = np.clip(share, SCORED_ERROR, 1 - SCORED_ERROR)
+    return float(share * np.log(share) + (1 - share) * np.log(1 - share))
+
+
+class Fold(NamedTuple):
+    """Some of the constraints to learn from, and what does not follow from them."""
+
+    learnt: Constraints
+    judged: Constraints  # the mean weight in all folds is 1
+
+
+def chained(links, k):
+    """Return constraints and what chains of them imply for k clusters."""
+    return with_chains(links, ERROR, two=k == 2)
+
+
+def folds_of(links, count, k, seed):
+    """Return at most ``count`` Folds, judged by all that follows from the constraints."""
+    fold, every, found = deal(links.n_pairs, count, seed), chained(links, k), []
     for number in range(fold.max() + 1):
-        held = fold == number
-        labels = with_constraints(start, k, links.select(~held))
-        total += trust(labels, k, links.select(held), ERROR)[1]
-    return total
+        learnt = links.select(fold != number)
+        judged = every.select(~_among(every, chained(learnt, k)))
+        found.append(Fold(learnt, judged if judged else links.select(fold == number)))
+    mean = np.concatenate([one.judged.weight for one in found]).mean()
+    return [Fold(learnt, judged.with_weight(judged.weight / mean)) for learnt, judged in found]
+
+
+def _among(links, others):
+    """Tell which pairs of some Constraints on row numbers are among others, (m,) bool."""
+    n = 1 + max(links.ends.max(initial=0), others.ends.max(initial=0))
+    keys = [np.sort(one.ends, axis=1) @ np.array([n, 1]) for one in (links, others)]
+    return np.isin(*keys)
+
+
+def start_likelihood(start, k, folds):
+    """Return the mean log p of a constraint given a start, made without those of the same fold."""
+    together = []
+    for learnt, judged in folds:
+        labels = start.labels
+        if start.linkage is not None:
+            labels = with_constraints(start, k, chained(learnt, k))
+        together.append(np.equal(*at_ends(labels, judged)))
+    sign, weight = (
+        np.concatenate([getattr(one.judged, name) for one in folds]) for name in ("sign", "weight")
+    )
+    return trust_by_pairs(np.concatenate(together), k, sign, weight, ERROR)[1] / len(sign)
 
 
 def rank_starts(partitions, belief, k, links, seed):
@@ -97,8 +142,8 @@ def rank_starts(partitions, belief, k, links, seed):
     prior[np.argmax(belief)] += MARGIN
     likely = np.zeros(len(partitions))
     if links:
-        fold = deal(links.n_pairs, RANK_FOLDS, seed)
-        likely += [start_likelihood(one, k, links, fold) for one in partitions]
+        folds = folds_of(links, RANK_FOLDS, k, seed)
+        likely += [links.n_pairs * start_likelihood(one, k, folds) for one in partitions]
     order = np.argsort(-(prior + likely), kind="stable")
     linked = [partitions[i].linkage is not None for i in order]
     if len(set(linked)) > 1:
@@ -125,15 +170,21 @@ def fits(problem, jobs):
 def _fits_at_a_time(problem, jobs):
     """Return what `fits` does, by one search."""
     sets = [problem.sets[job.number][1] for job in jobs]
-    tools, labels = door(sets[0]), {}
+    tools, labels, every = door(sets[0]), {}, {}
     for job in jobs:
+        if id(job.links) not in every:
+            every[id(job.links)] = chained(job.links, problem.k)
         if (job.start, id(job.links)) not in labels:
-            found = with_constraints(problem.starts[job.start], problem.k, job.links)
+            found = with_constraints(problem.starts[job.start], problem.k, every[id(job.links)])
             labels[job.start, id(job.links)] = found
     both = list(zip(jobs, sets, strict=True))
     first = [start_weights(Z, labels[job.start, id(job.links)], problem.k) for job, Z in both]
     points = [take_rows(Z, job.links.ids) for job, Z in both]
-    together = fits_of(points, [job.links.resolve(job.links.ids) for job in jobs])
+    together = fits_of(
+        points,
+        [job.links.resolve(job.links.ids) for job in jobs],
+        [every[id(job.links)].resolve(job.links.ids) for job in jobs],
+    )
     W_0 = tools.stacked([tools.asarray(W, together.z) for W in first])
     W, found = W_0, []
     for penalty in max((job.penalties for job in jobs), key=len):
@@ -145,25 +196,21 @@ def _fits_at_a_time(problem, jobs):
     ]
 
 
-def judge(problem, links, fold, cases, *, error=SCORED_ERROR):
+def judge(problem, folds, cases, *, error=SCORED_ERROR):
     """Return log p of constraints that fits do not use, a list of (penalties, h).
 
     Parameters
     ----------
-    links : Constraints
-    fold : int array (m,), the fold of every constraint
-    cases : list of (number of the feature set, number of the start, number of a fold): the fit is
-        to the constraints of other folds, and judged by those of this fold
+    folds : list of Fold
+    cases : list of (number of the feature set, number of the start, number of a fold)
     error : float, share of wrong constraints
     """
-    others = {held: links.select(fold != held) for held in {case[2] for case in cases}}
-    jobs = [Job(number, start, others[held]) for number, start, held in cases]
+    jobs = [Job(number, start, folds[fold].learnt) for number, start, fold in cases]
     judged = []
-    for (number, _, own), found in zip(cases, fits(problem, jobs), strict=True):
-        held = fold == own
-        Z, ends = problem.sets[number][1], links.ends[held].T
-        a, b = (to_host(take_rows(Z, end)) for end in ends)
-        sign, weight = links.sign[held], links.weight[held]
+    for (number, _, fold), found in zip(cases, fits(problem, jobs), strict=True):
+        held = folds[fold].judged
+        Z, sign, weight = problem.sets[number][1], held.sign, held.weight
+        a, b = (to_host(take_rows(Z, end)) for end in held.ends.T)
         scores = []
         for W in found:
             same = np.einsum("ij,ij->i", class_probabilities(a, W), class_probabilities(b, W))
@@ -174,7 +221,8 @@ def judge(problem, links, fold, cases, *, error=SCORED_ERROR):
 
 def scored_error(problem, links):
     """Return the share of wrong constraints to score with: the least that suits a start."""
-    starts = (with_constraints(one, problem.k, links) for one in problem.starts)
+    every = chained(links, problem.k)
+    starts = (with_constraints(one, problem.k, every) for one in problem.starts)
     return max(SCORED_ERROR, min(likely_error(labels, problem.k, links) for labels in starts))
 
 
@@ -183,7 +231,7 @@ def _named(problem, number, start, penalty):
 
 
 def judge_all(problem, effort, *, deadline, seed):
-    """Return the Candidates, the best first.
+    """Return the Candidates, the best first, and the score of chance, None if nothing is judged.
 
     Parameters
     ----------
@@ -195,37 +243,36 @@ def judge_all(problem, effort, *, deadline, seed):
     links = problem.links
     if links.n_pairs < FEWEST:
         penalty = PENALTIES[0]
-        return [Candidate(_named(problem, 0, 0, penalty), 0, 0, penalty)]
+        return [Candidate(_named(problem, 0, 0, penalty), 0, 0, penalty)], None
     if links.n_pairs > JUDGES:
         rng = np.random.default_rng([seed, 1])
         links = links.select(np.sort(rng.choice(links.n_pairs, JUDGES, replace=False)))
-    fold = deal(links.n_pairs, effort.folds, seed)
+    folds = folds_of(links, effort.folds, problem.k, seed)
     now = time.perf_counter()
     half = now + FIRST_FOLD * (deadline - now)
     error = scored_error(problem, links)
     pairs = [(v, s) for s in range(len(problem.starts)) for v in range(len(problem.sets))]
-    judged = partial(_judged, problem, links, fold, error=error)
+    judged = partial(_judged, problem, folds, error=error)
     by_first = judged(pairs, [0], deadline=half, unit="candidates")
     tried = sorted(by_first, key=lambda one: -one.scores[0].mean(axis=1).max())
     best = tried[: effort.judged]
-    rest = range(1, fold.max() + 1)
+    rest = range(1, len(folds))
     pairs = [one.pair for one in best]
     by_rest = judged(pairs, rest, deadline=deadline, unit="best candidates")
     others = {one.pair: one for one in by_rest}
-    found = []
+    found: list = []
     for first in (one for one in best if one.pair in others):
-        other, held_out = others[first.pair], np.empty((len(PENALTIES), len(fold)))
-        for number, scores in enumerate(first.scores + other.scores):
-            held_out[:, fold == number] = scores
+        other = others[first.pair]
+        held_out = np.hstack(first.scores + other.scores)
         seconds = (first.seconds + other.seconds) / len(PENALTIES)
-        number, start = first.pair
+        (number, start), m = first.pair, links.n_pairs
         found += [
             Candidate(
-                _named(problem, number, start, penalty), number, start, penalty, scores, seconds
+                _named(problem, number, start, penalty), number, start, penalty, scores, m, seconds
             )
             for penalty, scores in zip(PENALTIES, held_out, strict=True)
         ]
-    return sorted(found, key=lambda one: -one.held_out.mean())
+    return sorted(found, key=lambda one: -one.held_out.mean()), chance_score(folds)
 
 
 class Judged(NamedTuple):
@@ -236,15 +283,15 @@ class Judged(NamedTuple):
     seconds: float
 
 
-def _judged(problem, links, fold, pairs, folds, *, error, deadline, unit):
+def _judged(problem, folds, pairs, numbers, *, error, deadline, unit):
     """Return the Judged of pairs of a feature set and a start, as many as the deadline allows."""
 
     def judge_batch(batch):
         before = time.perf_counter()
         if batch[0][0] >= FEWEST_TRIED and before > deadline:
             return []
-        cases = [(*pair, number) for _, pair in batch for number in folds]
-        scores, step = judge(problem, links, fold, cases, error=error), len(folds)
+        cases = [(*pair, number) for _, pair in batch for number in numbers]
+        scores, step = judge(problem, folds, cases, error=error), len(numbers)
         seconds = (time.perf_counter() - before) / len(batch)
         return [
             Judged(pair, scores[a * step : (a + 1) * step], seconds)

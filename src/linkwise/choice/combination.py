@@ -25,9 +25,9 @@ from linkwise.arrays import door, namespace, to_host
 from linkwise.choice.candidates import (
     FEWEST,
     PENALTIES,
-    SCORED_ERROR,
     Job,
     Problem,
+    chained,
     fits,
     judge_all,
     rank_starts,
@@ -99,12 +99,6 @@ def matching(q, reference):
     return linear_sum_assignment(to_host(reference.T @ q), maximize=True)[1]
 
 
-def chance_score(links):
-    """Return the mean log-likelihood of constraints if only the share of must-links is known."""
-    share = np.clip((links.sign > 0).mean(), SCORED_ERROR, 1 - SCORED_ERROR)
-    return float(share * np.log(share) + (1 - share) * np.log(1 - share))
-
-
 def members_of(problem, candidates, weights):
     """Return the Members: candidates of positive weight, fitted to all constraints, matched."""
     counted = [one for one, weight in zip(candidates, weights, strict=True) if weight > 0]
@@ -141,10 +135,10 @@ def _with_co_training(g, f, share):
     return both / (1 + share)
 
 
-def starts_among(partitions, belief, links):
+def starts_among(partitions, belief, m):
     """Return (starts, belief in each): all partitions, and linkage with constraints besides."""
     starts = [one._replace(linkage=None) for one in partitions]
-    if links.n_pairs < FULL:  # so few would merge islands by chance
+    if m < FULL:  # so few would merge islands by chance
         return starts, belief
     linked = [i for i, one in enumerate(partitions) if one.linkage is not None]
     starts += [partitions[i]._replace(name=f"constrained {partitions[i].name}") for i in linked]
@@ -155,13 +149,15 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
-    partitions, belief = starts_among(partitions, belief, links)
+    every = chained(links, k)
+    m = links.n_pairs
+    partitions, belief = starts_among(partitions, belief, m)
     ranked = rank_starts(partitions, belief, k, links, seed)
     ranked = ranked if earlier is None else [earlier]
-    starts = effort.starts if links.n_pairs >= FULL else 1  # fewer cannot tell them apart
+    starts = effort.starts if m >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
-    candidates = judge_all(problem, effort, deadline=deadline, seed=seed)
-    weights = weights_of(candidates, links.n_pairs)
+    candidates, chance = judge_all(problem, effort, deadline=deadline, seed=seed)
+    weights = weights_of(candidates, m)
     best = int(np.argmax(weights))
     order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
     candidates, weights = [candidates[i] for i in order], weights[order]
@@ -173,20 +169,19 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
         labels = namespace(evidence).argmax(evidence, axis=1)
         rounds = int(np.clip(ROUNDS[1] * links.n_pairs / len(labels), *ROUNDS))
         state = co_em(models.learners, labels, k, links, rounds=rounds, error=ERROR)
-        share, wrong = min(1.0, links.n_pairs / FULL), state.error
+        share, wrong = min(1.0, m / FULL), state.error
         co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, share)
-    start = with_constraints(problem.starts[candidates[0].start], k, links)
-    held = SURE * FADE / (FADE + links.n_pairs) * np.eye(k)  # for every label of the start
+    start = with_constraints(problem.starts[candidates[0].start], k, every)
+    held = SURE * FADE / (FADE + m) * np.eye(k)  # for every label of the start
     evidence = evidence + door(evidence).asarray(held, evidence)[start]
-    judged = candidates[0].held_out is not None
     score = None
-    if judged:
+    if chance is not None:
         held_out = np.array([one.held_out for one in candidates])
         score = float(logsumexp(held_out, axis=0, b=weights[:, None]).mean())
     return Combination(
         members, co_trained, door(evidence).softmax(evidence), wrong, score,
-        chance_score(links) if judged else None, candidates, weights,
+        chance, candidates, weights,
     )  # fmt: skip
 
 

@@ -28,8 +28,8 @@ def report(combination):
         row = {"candidate": one.name, "weight": float(weight), "seconds": one.seconds}
         if one.held_out is not None:
             row["score"] = float(one.held_out.mean())
-            row["error"] = float(one.held_out.std() / np.sqrt(len(one.held_out)))
-            row["answers"] = len(one.held_out)
+            row["error"] = float(one.held_out.std() / np.sqrt(one.answers))
+            row["answers"] = one.answers
         rows.append(row)
     return rows
 

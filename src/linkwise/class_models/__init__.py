@@ -20,6 +20,7 @@ from linkwise.class_models.co_training import (
     likely_error,
     log_probabilities,
     trust,
+    trust_by_pairs,
 )
 from linkwise.class_models.learners import (
     Gaussian,
@@ -66,4 +67,5 @@ __all__ = [
     "probability_wrong",
     "propagate",
     "trust",
+    "trust_by_pairs",
 ]

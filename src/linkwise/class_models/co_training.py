@@ -68,11 +68,16 @@ def log_probabilities(f):
 def trust(labels, k, links, error):
     """Return t that makes the constraints most likely, and their log-likelihood."""
     a, b = at_ends(labels, links)
+    return trust_by_pairs(a == b, k, links.sign, links.weight, error)
+
+
+def trust_by_pairs(together, k, sign, weight, error):
+    """Return what `trust` does, for pairs that a partition puts together (m,) bool, or apart."""
     likelihoods = []
     for t in TRUST:
         own, other = np.exp(t) / (np.exp(t) + k - 1), 1 / (np.exp(t) + k - 1)
-        same = np.where(a == b, own**2 + (k - 1) * other**2, 2 * own * other + (k - 2) * other**2)
-        likelihoods.append(np.sum(log_likelihood(same, links.sign, error)))
+        same = np.where(together, own**2 + (k - 1) * other**2, 2 * own * other + (k - 2) * other**2)
+        likelihoods.append(weight @ log_likelihood(same, sign, error))
     best = int(np.argmax(likelihoods))
     return TRUST[best], likelihoods[best]
 

@@ -135,19 +135,27 @@ class Fits(NamedTuple):
 
     z: np.ndarray  # (b, u, r), zeros where a fit has fewer points or features
     sizes: list  # number of points of each
-    links: list  # of Constraints on the points of each
+    links: list  # of Constraints on the points of each, for Eq. (5)
     i: np.ndarray  # (b m,) numbers of points, of all fits on end
     j: np.ndarray
     must: np.ndarray  # (b m,) bool
     weight: np.ndarray  # (b m,), 0 where a fit has fewer constraints
 
 
-def fits_of(points, links):
-    """Return the Fits of several features (u, r) and Constraints on their rows."""
+def fits_of(points, links, every=None):
+    """Return the Fits of several features (u, r).
+
+    Parameters
+    ----------
+    points : list of (u, r)
+    links : list of Constraints on their rows
+    every : list of Constraints with further pairs that follow from them, for Eq. (2), or None
+    """
+    every = links if every is None else every
     tools, z = door(points[0]), door(points[0]).stacked(points)
-    (b, u, _), m = z.shape, max(one.n_pairs for one in links)
+    (b, u, _), m = z.shape, max(one.n_pairs for one in every)
     ends, sign, weight = np.zeros((2, b, m), dtype=np.int64), np.ones((b, m)), np.zeros((b, m))
-    for number, one in enumerate(links):
+    for number, one in enumerate(every):
         ends[:, number, : one.n_pairs] = one.ends.T
         sign[number, : one.n_pairs], weight[number, : one.n_pairs] = one.sign, one.weight
     ends += u * np.arange(b)[:, None]
