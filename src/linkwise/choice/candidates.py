@@ -93,7 +93,7 @@ class Fold(NamedTuple):
     """Some of the constraints to learn from, and what does not follow from them."""
 
     learnt: Constraints
-    judged: Constraints  # the mean weight in all folds is 1
+    judged: Constraints  # in all folds with the mean weight of the constraints
 
 
 def chained(links, k):
@@ -108,8 +108,8 @@ def folds_of(links, count, k, seed):
         learnt = links.select(fold != number)
         judged = every.select(~_among(every, chained(learnt, k)))
         found.append(Fold(learnt, judged if judged else links.select(fold == number)))
-    mean = np.concatenate([one.judged.weight for one in found]).mean()
-    return [Fold(learnt, judged.with_weight(judged.weight / mean)) for learnt, judged in found]
+    scale = links.weight.mean() / np.concatenate([one.judged.weight for one in found]).mean()
+    return [Fold(learnt, judged.with_weight(scale * judged.weight)) for learnt, judged in found]
 
 
 def _among(links, others):
