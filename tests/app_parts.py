@@ -19,6 +19,7 @@ from linkwise.app.label_routes import FILES, label_routes
 from linkwise.app.messages import Map, Result
 from linkwise.app.security import Access
 from linkwise.app.server import application, life_of
+from linkwise.journal import Journal
 from linkwise.labelling.project import KEPT, open_project
 from linkwise.query import Question
 
@@ -39,6 +40,18 @@ def blobs(path, n=24, *, k=3, hostile=False):
         for i, (a, b) in enumerate(X.tolist()):
             file.write(f"r{i:02d},{a:.3f},{b:.3f},{evil} {i}\n")
     return y
+
+
+def commit_late():
+    """Let the journals of this process commit an answer when the next one begins: a fault."""
+    begin = Journal._begin
+
+    def commit_and_begin(journal):
+        if journal._db.in_transaction:
+            journal._db.execute("COMMIT")
+        begin(journal)
+
+    Journal._begin, Journal._commit = commit_and_begin, lambda journal: None
 
 
 def settings(**given):

@@ -104,14 +104,15 @@ class KilledServer:
 
 
 @contextmanager
-def killed_under_load(application_of, command, *, seed):
-    """Send commands to a server that is killed KILLS times; yield (server, commands, replies).
+def killed_under_load(application_of, command, *, seed, kills=KILLS):
+    """Send commands to a server that is killed again and again; yield (server, commands, replies).
 
     Parameters
     ----------
     application_of : function (Access) -> ASGI application
     command : function (random.Random) -> (path, body)
     seed : int
+    kills : int
 
     Yields
     ------
@@ -122,9 +123,9 @@ def killed_under_load(application_of, command, *, seed):
     server, rng = KilledServer(application_of), random.Random(seed)
     commands: dict = {}
     replies: dict = {}
-    since, deadline = 0, time.monotonic() + max(600, 60 * KILLS)
+    since, deadline = 0, time.monotonic() + max(600, 60 * kills)
     try:
-        while server.kills < KILLS or len(replies) < LEAST * KILLS:
+        while server.kills < kills or len(replies) < LEAST * kills:
             assert time.monotonic() < deadline, (server.kills, len(replies))
             client = f"command-{len(commands):06d}"
             path, body = commands[client] = command(rng)

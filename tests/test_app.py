@@ -515,8 +515,9 @@ def wild(rng):
     return path, {name: some[name] for name in names}
 
 
-def test_whatever_is_asked_nothing_breaks(stub):
-    rng, reached, n = random.Random(0), 0, int(os.environ.get("LINKWISE_FUZZ", "5000"))
+def ask_wildly(stub, n):
+    """Send n requests, none of which may make the server fail; return how many reach a handler."""
+    rng, reached = random.Random(0), 0
     for _ in range(n):
         path, body = wild(rng)
         headers = list(GOOD)
@@ -550,7 +551,21 @@ def test_whatever_is_asked_nothing_breaks(stub):
             reply = stub.client.request("POST", f"/api/{path}{name}", headers, raw)
         assert reply.status < 500, (path, body, reply.body)
         reached += reply.status == 200 or (reply.status == 400 and reply.body.startswith(b"{"))
-    assert reached > n / 2
+    return reached
+
+
+def test_a_handler_that_fails_is_found_out(stub, monkeypatch):
+    async def failing(**body):
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(stub.label_page, "mark", failing)
+    with pytest.raises(AssertionError, match="'mark'"):
+        ask_wildly(stub, 500)
+
+
+def test_whatever_is_asked_nothing_breaks(stub):
+    n = int(os.environ.get("LINKWISE_FUZZ", "5000"))
+    assert ask_wildly(stub, n) > n / 2
     assert stub.state()["version"] == stub.label_page.journal.state.n_events
     assert read_project(stub.label_page.journal.path).state == stub.label_page.journal.state
 

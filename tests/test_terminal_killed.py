@@ -15,11 +15,11 @@ import pytest
 
 pytest.importorskip("pty")
 
-from app_parts import blobs
+from app_parts import blobs, commit_late
 from test_terminal_session import Terminal, pair, pty
 
 from linkwise import cli
-from linkwise.journal import Journal, read_project, replay
+from linkwise.journal import read_project, replay
 from linkwise.query import Progress, Question
 from linkwise.terminal import dialogue
 
@@ -45,13 +45,6 @@ class InTurn:
         return Progress(0, 0.0, 0.0, False, True)
 
 
-def commit_late(journal, begin=Journal._begin):
-    """Begin a transaction, and commit the one before: a fault."""
-    if journal._db.in_transaction:
-        journal._db.execute("COMMIT")
-    begin(journal)
-
-
 class ForkedTerminal(Terminal):
     """A pseudo-terminal with linkwise running in a fork of this process."""
 
@@ -64,7 +57,7 @@ class ForkedTerminal(Terminal):
                 sys.stdin, sys.stdout, sys.stderr = map(os.fdopen, (0, 1, 2), "rww")
                 dialogue.ClusterModel = InTurn
                 if planted:
-                    Journal._begin, Journal._commit = commit_late, lambda journal: None
+                    commit_late()
                 cli.main(line)
             finally:
                 os._exit(1)
