@@ -47,6 +47,19 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.fixture
+def on_device(monkeypatch):
+    """Let torch compute tensors of the CPU, and let NumPy refuse them, as if on a device."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    from linkwise.arrays import callers
+
+    def refuse(tensor, *_, **__):
+        raise TypeError("a tensor on a device is no array of NumPy; use to_host")
+
+    monkeypatch.setattr(callers, "on_cpu", lambda X: not callers.is_tensor(X))
+    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
+
+
 @pytest.fixture(scope="module")
 def browser():
     from benchmarks.page.browser import SOFTWARE_GL, started

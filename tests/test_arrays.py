@@ -24,7 +24,7 @@ from linkwise import (
     sample_pairs,
     save,
 )
-from linkwise.arrays import caller_of, callers, door, take, to_host
+from linkwise.arrays import caller_of, door, take, to_host
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph import nearest_neighbours, neighbour_recall, symmetrise
 from linkwise.kernel import fit_spectrum
@@ -33,12 +33,6 @@ from linkwise.linalg.subspace import filtered_subspace
 from linkwise.partition.batched_starts import best_of_batch
 
 torch = pytest.importorskip("torch", reason="needs torch")
-
-
-@pytest.fixture
-def on_device(monkeypatch):
-    """Let tensors be computed by torch though they are in the memory of the CPU."""
-    monkeypatch.setattr(callers, "on_cpu", lambda X: not callers.is_tensor(X))
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +109,8 @@ def test_methods_of_the_cpu_refuse_a_device(on_device, digits):
     T = torch.from_numpy(digits[0])
     with pytest.raises(TypeError, match=r"PCKMeans computes on the CPU, and X is on cpu"):
         PCKMeans(3).fit(T)
-    with pytest.raises(TypeError, match="affinity='rbf' is computed on the CPU"):
-        CCSKL(3, affinity="rbf").fit(T)
+    with pytest.raises(TypeError, match="affinity='heat' is computed on the CPU"):
+        CCSKL(3, affinity="heat").fit(T)
     with pytest.raises(TypeError, match=r"ConstrainedPCA computes on the CPU, and X is on cpu"):
         ConstrainedPCA(2).fit(T)
 
@@ -321,6 +315,7 @@ def test_the_graph_is_that_of_numpy():
     assert_allclose(door(V).row_sums(V).numpy(), W.sum(axis=1), rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 @pytest.mark.parametrize("edges", [0, 200, 400, 900])
 def test_the_components_are_those_of_scipy(edges):
     rng = np.random.default_rng(edges)
@@ -403,6 +398,8 @@ VARIANTS = [
     {"sigma": "local"},
     {"affinity_params": {"metric": "cosine"}},
     {"affinity": "anchors", "affinity_params": {"n_anchors": 100}},
+    {"affinity": "rbf"},
+    {"affinity": "rbf", "sigma": "local"},
 ]
 
 
@@ -414,8 +411,9 @@ def test_a_fit_on_tensors_is_that_of_numpy(on_device, digits, links, options, tm
     model = CCSKL(10, random_state=0, **options).fit(T, constraints=links)
     assert all(isinstance(A, torch.Tensor) for A in (model.labels_, model.embedding_))
     assert model.embedding_.dtype == torch.float32
-    # anchors are drawn and moved in another order of rounding
-    least = 0.95 if options.get("affinity") == "anchors" else 0.99
+    # anchors are drawn and moved in another order of rounding; on a dense graph k-means has several
+    # optima of nearly equal inertia
+    least = 0.95 if "affinity" in options else 0.99
     assert adjusted_rand_index(truth.labels_, model.labels_.numpy()) >= least
     assert torch.equal(model.predict(T), model.labels_)
     assert torch.equal(model.predict(T[5:9]), model.labels_[5:9])

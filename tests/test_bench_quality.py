@@ -398,7 +398,7 @@ class Chooser:
     def __init__(self, n_clusters=None, *, effort="balanced", random_state=None):
         self.n_clusters, self.effort = n_clusters, effort
 
-    def fit(self, X, constraints):
+    def fit(self, X, constraints, device=None):
         self.n_clusters_ = self.n_clusters or 4
         if self.effort == "fast":
             self.n_clusters_ = 2
@@ -913,17 +913,17 @@ def test_the_command_hands_its_options_on(monkeypatch):
     line = (
         "--data d --methods gaussian-mixture constrained-gaussian-mixture pck-means+z KMeans "
         "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --jobs 3 --limit 9 "
-        "--plan --out there"
+        "--device cuda --plan --out there"
     )
     assert main(["quality", *line.split()]) == 0
     ((options, out),) = given
     chosen = ("ConstrainedGaussianMixture", "PCKMeans+z", "KMeans")
     assert options == Options("d", chosen, ["a", "b"], ["few", "time"], ["n/4", "15"], 4, True,
-                              True, 3, 9, True)  # fmt: skip
+                              True, 3, 9, "cuda", True)  # fmt: skip
     assert out == "there"
     assert command_line("quality", options) == (
         "python -m benchmarks quality --data DIR "
         "--methods ConstrainedGaussianMixture PCKMeans+z KMeans "
-        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --limit 9 --plan "
-        "--out DIR"
+        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --limit 9 "
+        "--device cuda --plan --out DIR"
     )

@@ -7,21 +7,16 @@ from scipy import sparse, special
 from sklearn.datasets import load_digits, load_wine
 
 from linkwise import Constraints, LinkClustering, load, sample_pairs, save
-from linkwise.arrays import callers, host
+from linkwise.arrays import host, to_host
 from linkwise.class_models.beliefs import log_likelihood
 from linkwise.class_models.pair_softmax import fit_pairs, fits_of
 from linkwise.embedding import layout, place
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.affinity import NeighbourAffinity
+from linkwise.partition.strays import distances
 
 torch = pytest.importorskip("torch", reason="needs torch")
 tensors = pytest.importorskip("linkwise.arrays.tensors")
-
-
-@pytest.fixture
-def on_device(monkeypatch):
-    """Let tensors be computed by torch though they are in the memory of the CPU."""
-    monkeypatch.setattr(callers, "on_cpu", lambda X: not callers.is_tensor(X))
 
 
 @pytest.fixture(scope="module")
@@ -209,5 +204,60 @@ def test_points_beyond_the_sample_are_placed_on_tensors(on_device, digits, monke
         LinkClustering(5, effort="fast", random_state=0).fit(A, constraints=links).labels_
         for A in (X, torch.from_numpy(X))
     ]
-    truth, ours = (adjusted_rand_index(y, np.asarray(labels)) for labels in found)
+    truth, ours = (adjusted_rand_index(y, to_host(labels)) for labels in found)
     assert ours >= truth - 0.1
+
+
+@pytest.mark.parametrize("rows", [20_000, 120])  # learnt from at most
+def test_tensors_extend_a_clustering(on_device, digits, rows, monkeypatch, tmp_path):
+    from linkwise.choice import link_clustering
+
+    few = link_clustering.EFFORTS["fast"]._replace(rows=rows)
+    monkeypatch.setitem(link_clustering.EFFORTS, "fast", few)
+    X, y = digits
+    links, more = (sample_pairs(y, m, random_state=m) for m in (60, 90))
+    n = len(X) // 3
+    known = links.restrict(np.arange(n))
+    T = torch.from_numpy(X)
+    model = LinkClustering(5, effort="fast", random_state=0).fit(T[:n], constraints=known)
+    before = model.labels_
+    model.extend(T[n : n + 50])  # the models stay, and place the new rows
+    assert isinstance(model.labels_, torch.Tensor)
+    assert isinstance(model.probabilities_, torch.Tensor)
+    assert torch.equal(model.labels_[:n], before)
+    model.extend(T[n + 50 :], constraints=more)  # the models are learnt again
+    assert model.labels_.shape == y.shape
+    truth = LinkClustering(5, effort="fast", random_state=0).fit(X[:n], constraints=known)
+    truth.extend(X[n : n + 50]).extend(X[n + 50 :], constraints=more)
+    ours, theirs = (adjusted_rand_index(y, to_host(one.labels_)) for one in (model, truth))
+    assert ours >= theirs - 0.1
+    assert torch.equal(model.predict(T), model.labels_)
+    assert len(model.suspects_) == known.n_pairs + 90
+    assert model.tree_.cut(6).shape == y.shape
+    assert "clusters" in model.explain()
+    save(model, tmp_path / "model.lwmodel")
+    assert_array_equal(load(tmp_path / "model.lwmodel").labels_, model.labels_.numpy())
+
+
+@pytest.mark.parametrize("outliers", ["auto", 0.05])
+def test_strays_of_tensors_are_those_of_numpy(on_device, wine, outliers):
+    X, y = wine
+    X = np.concatenate([X, 40 * X[:3]])
+    T, links = torch.from_numpy(X), sample_pairs(y, 60, random_state=0)
+    how = {"effort": "fast", "outliers": outliers, "random_state": 0}
+    truth = LinkClustering(3, **how).fit(X, constraints=links)
+    model = LinkClustering(3, **how).fit(T, constraints=links)
+    assert isinstance(model.labels_, torch.Tensor)
+    assert (model.labels_[-3:] == -1).all()
+    strays = model.labels_.numpy() == -1
+    assert np.mean(strays == (truth.labels_ == -1)) > 0.97
+    new = torch.from_numpy(np.concatenate([X[:20] * 1.01, 50 * X[:2]]))
+    assert_array_equal(model.predict(new).numpy()[-2:], [-1, -1])
+    assert model.predict_proba(new)[-1].sum() < 0.5 < model.predict_proba(new)[0].sum()
+
+
+def test_distances_of_strays_are_those_of_numpy():
+    X = np.random.default_rng(0).standard_normal((60, 4)) * [1, 5, 0, 2]
+    T = torch.from_numpy(X)
+    assert_allclose(distances(T).numpy(), distances(X))
+    assert_allclose(distances(T, T[:9] + 1).numpy(), distances(X, X[:9] + 1))

@@ -18,18 +18,12 @@ from linkwise import (
     sample_pairs,
     save,
 )
-from linkwise.arrays import callers, host, to_host
+from linkwise.arrays import host, to_host
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.laplacians import component_vectors, degrees
 
 torch = pytest.importorskip("torch", reason="needs torch")
 tensors = pytest.importorskip("linkwise.arrays.tensors")
-
-
-@pytest.fixture
-def on_device(monkeypatch):
-    """Let tensors be computed by torch though they are in the memory of the CPU."""
-    monkeypatch.setattr(callers, "on_cpu", lambda X: not callers.is_tensor(X))
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +88,22 @@ def test_changes_of_sparse_tensors_are_those_of_scipy():
     assert_array_equal(tensors.dense(tensors.times(T, 2.0)).numpy(), 2 * W.toarray())
 
 
+def test_changes_of_dense_tensors_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((9, 9))
+    W, diagonal = A + A.T, rng.random(9)
+    T, Q = torch.from_numpy(W), sparse.random_array((9, 9), density=0.3, rng=rng, format="csr")
+    kept, places = T.clone(), (np.array([1, 4]), np.array([2, 0]), np.array([0.5, 0.0]))
+    assert_allclose(tensors.mixture(T, 0.5, Q, 2.0).numpy(), host.mixture(W, 0.5, Q, 2.0))
+    assert_array_equal(tensors.with_entries(T, *places).numpy(), host.with_entries(W, *places))
+    assert_allclose(
+        tensors.shifted(T, torch.from_numpy(diagonal), 3.0).numpy(), host.shifted(W, diagonal, 3.0)
+    )
+    assert_allclose(tensors.positive_mean(T), host.positive_mean(W))
+    assert_allclose(tensors.squared_distances(T).numpy(), host.squared_distances(W), atol=1e-12)
+    assert torch.equal(T, kept)
+
+
 METHODS = [
     SignedSpectralClustering(6, random_state=0),
     SpectralLearning(6, random_state=0),
@@ -105,7 +115,7 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("affinity", ["nearest_neighbors", "anchors"])
+@pytest.mark.parametrize("affinity", ["nearest_neighbors", "anchors", "rbf"])
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_a_method_on_tensors_is_that_of_numpy(on_device, digits, method, affinity, tmp_path):
     X, y = digits
@@ -119,9 +129,10 @@ def test_a_method_on_tensors_is_that_of_numpy(on_device, digits, method, affinit
     truth = clone(model).fit(X, constraints=links)
     model.fit(T, constraints=links)
     assert all(isinstance(A, torch.Tensor) for A in (model.labels_, model.embedding_))
-    assert adjusted_rand_index(truth.labels_, model.labels_.numpy()) >= 0.99
+    least = 0.95 if affinity == "rbf" else 0.99  # dense: several optima of nearly equal inertia
+    assert adjusted_rand_index(truth.labels_, model.labels_.numpy()) >= least
     new = model.predict(T + 0.1)
-    assert adjusted_rand_index(truth.predict(X + np.float32(0.1)), new.numpy()) >= 0.99
+    assert adjusted_rand_index(truth.predict(X + np.float32(0.1)), new.numpy()) >= least
     assert torch.equal(model.predict(T), model.labels_)
     save(model, tmp_path / "model.lwmodel")
     again = load(tmp_path / "model.lwmodel")

@@ -127,9 +127,11 @@ def check_out(out: Any, caller: Caller, device: Any) -> None:
 def check_mixed(name: str, value: Any, points: Caller) -> None:
     """Refuse arrays beside the points that are on a device, or of another library than the points.
 
-    NumPy arrays go with points of every library, and y, which is ignored, may be of any library.
-    ``value`` may be a tuple or dict of arrays.
+    NumPy arrays go with points of every library. y, which is ignored, may be of any library, and
+    on a device too unless the points are NumPy's. ``value`` may be a tuple or dict of arrays.
     """
+    if name == "y" and points.library != "numpy":
+        return
     parts = value.values() if isinstance(value, dict) else value
     several = isinstance(value, tuple | list | dict) and len(value) <= FEW
     for part in parts if several else (value,):

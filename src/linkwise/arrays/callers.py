@@ -1,6 +1,7 @@
 """Whose arrays they are: take them in, and give results back in the same library and device."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import update_wrapper
 from importlib import import_module
 from types import ModuleType
@@ -125,6 +126,20 @@ def send(X: Any, device: Any) -> Any:
             f"device={str(device)!r} needs torch: pip install 'linkwise[gpu]', or leave device out"
         ) from None
     return take(tensors.sent(X, device))
+
+
+@contextmanager
+def memory_in_words() -> Iterator[None]:
+    """Say in one sentence that the memory of a device does not suffice."""
+    try:
+        yield
+    except RuntimeError as error:
+        if library_of(error) != "torch" or type(error).__name__ != "OutOfMemoryError":
+            raise
+        raise MemoryError(
+            "the device has too little free memory: use fewer rows, end other programs that use "
+            "it, or compute on the CPU (pass X.cpu(), or leave device out)"
+        ) from None
 
 
 def door(X: Any) -> ModuleType:

@@ -113,8 +113,13 @@ def inverse(A, factor):
     return np.divide(factor, A, out=A)
 
 
-def squared_distances(X, Y):
-    """Return the squared distances of the rows of X to those of Y."""
+def exponential(A):
+    """Return exp(A), written over A."""
+    return np.exp(A, out=A)
+
+
+def squared_distances(X, Y=None):
+    """Return the squared distances of the rows of X to those of Y, or to each other."""
     from sklearn.metrics.pairwise import euclidean_distances  # here: most commands do without
 
     return euclidean_distances(X, Y, squared=True)

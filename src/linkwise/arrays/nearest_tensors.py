@@ -15,6 +15,8 @@ Cost: O(n q d) time, at the speed of products in half precision; O(q k) memory, 
 queries as large as the free memory allows.
 """
 
+import math
+
 import torch
 
 from linkwise.arrays import tensors
@@ -36,10 +38,10 @@ SLACK = 64  # more roundings than the sums have: of the factors and of the point
 INSTEAD = 'use affinity="anchors", or fewer rows'
 
 
-def unit_of(X, Q):
+def unit_of(*arrays):
     """Return a power of 2 that no row is longer than."""
-    most = max(float(torch.linalg.vector_norm(A, dim=1).max()) for A in (X, Q))
-    return 2.0 ** int(torch.ceil(torch.log2(torch.tensor(most or 1.0))))
+    most = max(float(torch.linalg.vector_norm(A, dim=1).max()) for A in arrays)
+    return 2.0 ** math.ceil(math.log2(most or 1.0))
 
 
 def bytes_a_row(factor, wanted, m, d):
@@ -84,8 +86,9 @@ def search(X, Q, k, wanted, *, centre, exact, progress=None):
     progress : callable or None, told the number of queries finished so far
     """
     d, q = X.shape[1], len(Q)
-    unit = unit_of(X - centre, Q - centre)
-    factor = factor_points(((X - centre) / unit).float().contiguous(), three=exact)
+    from_centre = X - centre
+    unit = unit_of(from_centre) if Q is X else unit_of(from_centre, Q - centre)
+    factor = factor_points((from_centre / unit).float().contiguous(), three=exact)
     m = min(len(factor.columns) // factor.group, wanted + SPARE)
     width = factor.columns.shape[1]
     distances = torch.empty((q, wanted), dtype=torch.float64, device=X.device)
@@ -93,7 +96,10 @@ def search(X, Q, k, wanted, *, centre, exact, progress=None):
     sure = torch.ones(q, dtype=torch.bool, device=X.device)
 
     def work(part):
-        scaled = ((Q[part] - centre) / unit).float().contiguous()
+        if Q is X:
+            scaled = factor.points[part]
+        else:
+            scaled = ((Q[part] - centre) / unit).float().contiguous()
         groups, limit = least_entries(least_of_groups(factor_queries(scaled, factor), factor), m)
         columns = points_of(groups, factor.group)
         squared = distances_to(scaled, factor.points, columns, torch.float32)

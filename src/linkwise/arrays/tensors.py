@@ -8,6 +8,7 @@ import warnings
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import torch
@@ -166,8 +167,15 @@ def inverse(A, factor):
     return A.reciprocal_().mul_(factor)
 
 
-def squared_distances(X, Y):
-    """Return the squared distances of the rows of X to those of Y."""
+def exponential(A):
+    """Return exp(A), written over A."""
+    return A.exp_()
+
+
+def squared_distances(X, Y=None):
+    """Return the squared distances of the rows of X to those of Y, or to each other."""
+    if Y is None:
+        return squared_distances(X, X).fill_diagonal_(0)
     D = torch.addmm(squared_norms(Y), X, Y.T, alpha=-2).add_(squared_norms(X)[:, None])
     return D.clamp_(min=0)
 
@@ -406,16 +414,20 @@ def _summed(keys, values, shape):
 
 
 def mixture(W, a, Q, b):
-    """Return a W + b Q of sparse matrices W, on a device, and Q, a csr_array."""
+    """Return a W + b Q of a symmetric W, of the kind that W is, and a csr_array Q."""
     Q = sparse.coo_array(Q)
     rows, columns = (asarray(part.astype(np.int64), W) for part in Q.coords)
     more = asarray(Q.data, W, W.dtype)
+    if W.layout == torch.strided:
+        return (a * W).index_put_((rows, columns), b * more, accumulate=True)
     keys = torch.cat([_keys_of(W), rows * W.shape[1] + columns])
     return _summed(keys, torch.cat([a * W.values(), b * more]), tuple(W.shape))
 
 
 def with_entries(W, rows, columns, values):
     """Return W with other values at listed places, each listed once; zeros are not stored."""
+    if W.layout == torch.strided:
+        return W.index_put((asarray(rows, W), asarray(columns, W)), asarray(values, W, W.dtype))
     places = asarray(rows * W.shape[1] + columns, W)
     keys, place = torch.sort(torch.cat([_keys_of(W), places]), stable=True)
     found = torch.cat([W.values(), asarray(values, W, W.dtype)])[place]
@@ -425,7 +437,9 @@ def with_entries(W, rows, columns, values):
 
 
 def shifted(W, diagonal, divisor):
-    """Return (W + diag(diagonal)) / divisor of a sparse W."""
+    """Return (W + diag(diagonal)) / divisor."""
+    if W.layout == torch.strided:
+        return (W + torch.diag(diagonal)) / divisor
     own = torch.arange(W.shape[0], device=W.device) * (W.shape[1] + 1)
     keys, values = torch.cat([_keys_of(W), own]), torch.cat([W.values(), diagonal])
     return _summed(keys, values / divisor, tuple(W.shape))
@@ -474,8 +488,11 @@ def largest_entry(W):
 
 def positive_mean(W):
     """Return the mean positive entry off the diagonal, 1 if there is none."""
-    values = W.values()
-    positive = values[(values > 0) & (_rows_of(W) != W.col_indices())]
+    if W.layout == torch.strided:
+        values, off = W, ~torch.eye(len(W), dtype=torch.bool, device=W.device)
+    else:
+        values, off = W.values(), _rows_of(W) != W.col_indices()
+    positive = values[(values > 0) & off]
     return float(positive.mean()) if len(positive) else 1
 
 
@@ -585,35 +602,57 @@ def match_rows(X, queries):
     return torch.where(same, found, -1)
 
 
+@cache
+def _side_stream(device):
+    """Return a stream to record on: always the same, because each has memory for products."""
+    return torch.cuda.Stream(device)
+
+
 def repeated(step, state):
     """Return a function of a number of times that applies ``step`` to the state that often.
 
     The state is a tensor or several. On a GPU the step is recorded once and replayed, which saves
-    the time of its many small calls. The result is overwritten by the next call.
+    the time of its many small calls. The result is overwritten by the next call. The first step is
+    not recorded: it sets up what the device needs.
     """
     several = isinstance(state, tuple)
     device = (state[0] if several else state).device
     if device.type != "cuda":
         return host.repeated(step, state)
-    side = torch.cuda.Stream(device)
-    side.wait_stream(torch.cuda.current_stream(device))
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.stream(side):
-        step(state)  # so that nothing is set up while it is recorded
-        held = tuple(A.clone() for A in state) if several else (state.clone(),)
-        graph.capture_begin(capture_error_mode="thread_local")
-        new = step(held) if several else (step(held[0]),)
-        for A, B in zip(held, new, strict=True):
-            A.copy_(B)
-        graph.capture_end()
-    torch.cuda.current_stream(device).wait_stream(side)
+    replay: Any = None
+
+    def prepare():
+        nonlocal state, replay
+        side = _side_stream(device)
+        side.wait_stream(torch.cuda.current_stream(device))
+        with torch.cuda.stream(side):
+            state = step(state)
+            held, replay = _recorded(step, state if several else (state,))
+        state = held if several else held[0]
+        torch.cuda.current_stream(device).wait_stream(side)
 
     def advance(times):
+        if times and replay is None:
+            prepare()
+            times -= 1
         for _ in range(times):
-            graph.replay()
-        return held if several else held[0]
+            replay()
+        return state
 
     return advance
+
+
+def _recorded(step, state):
+    """Return a copy of the state, a tuple, and a function that applies a step to it in place."""
+    graph, held = torch.cuda.CUDAGraph(), tuple(A.clone() for A in state)
+    graph.capture_begin(capture_error_mode="thread_local")
+    try:
+        new = step(held) if len(held) > 1 else (step(held[0]),)
+        for A, B in zip(held, new, strict=True):
+            A.copy_(B)
+    finally:
+        graph.capture_end()  # after an interrupt too: nothing else may be recorded meanwhile
+    return held, graph.replay
 
 
 def minima(objective, W, *, steps, settled):
@@ -682,7 +721,7 @@ def block_rows(like, bytes_a_row, most):
 
 def rows_a_block(like, n, size):
     """Return how many of n rows of ``size`` bytes make a block: as free memory allows."""
-    return block_rows(like, 8 * size, min(n, DEVICE_ROWS))
+    return block_rows(like, 8 * size, min(max(n, 1), DEVICE_ROWS))
 
 
 def in_memory(X):

@@ -68,7 +68,7 @@ def stack_rows(first: Any, second: Any) -> Any:
     """Return the rows of two arrays, or of two sparse arrays, one after the other."""
     if sparse.issparse(first) or sparse.issparse(second):
         return sparse.csr_array(sparse.vstack([first, second]), dtype=first.dtype)
-    return np.concatenate([first, second.astype(first.dtype, copy=False)])
+    return door(first).below([first, door(first).cast(second, first)])
 
 
 def bounds_of(rows: Any) -> Integers | None:

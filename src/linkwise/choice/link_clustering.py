@@ -30,9 +30,9 @@ from linkwise._typing import (
     RandomState,
     Sizes,
 )
-from linkwise.arrays import door, namespace, on_device, to_host
+from linkwise.arrays import door, namespace, to_host
 from linkwise.blocks.executors import executor_of, one_thread
-from linkwise.blocks.rows import on_cluster, row_blocks, stack_rows
+from linkwise.blocks.rows import on_cluster, row_blocks, stack_rows, take_rows
 from linkwise.blocks.sources import open_rows
 from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.cluster_labels import place_rows, placed, settle_on_cluster
@@ -301,16 +301,11 @@ class LinkClustering(InductiveClusterer):
 
     def _without_strays(self, X: Matrix, links: Constraints, labels: Integers) -> Integers:
         """Return labels with -1 for strays, and lower their probabilities."""
-        if on_device(X):
-            raise TypeError(
-                f"outliers are found on the CPU, and X is on {X.device}: pass X.cpu(), or leave "
-                "outliers out"
-            )
-        r = distances(X)
+        r, labels = to_host(distances(X)), to_host(labels)
         self._strays, far = find_strays(r, labels, self.n_clusters_, links.ids, self.outliers)
         chance = self._strays.probability(r, labels)
         chance = np.where(far, np.maximum(chance, 0.5), np.minimum(chance, 0.5))
-        self.probabilities_ = self.probabilities_ * (1 - chance)[:, None]
+        self.probabilities_ = to_host(self.probabilities_) * (1 - chance)[:, None]
         return np.where(far, -1, labels)
 
     @whole
@@ -367,11 +362,8 @@ class LinkClustering(InductiveClusterer):
         caller = self._asked(X, "extend")
         model = self._working()
         points = model._points(X, reset=False)
-        if on_device(points):
-            raise TypeError(
-                f"extend computes on the CPU, and X is on {points.device}: pass X.cpu() to a model "
-                "that linkwise.save and linkwise.load made one of NumPy"
-            )
+        for name in ("labels_", "probabilities_", "suspicion_"):  # are put together on the CPU
+            setattr(model, name, to_host(getattr(model, name)))
         ids = extended_ids(model._sample_id, sample_id, points.shape[0])
         fresh = as_constraints(constraints)
         rows = stack_rows(model._fit_X, points)
@@ -435,7 +427,9 @@ class LinkClustering(InductiveClusterer):
     def _placed(self, X: Matrix, rows: Integers) -> Floats:
         """Return soft labels (r, k) of some rows by the features alone."""
         parts = row_blocks(len(rows), max(X.shape[1], COLUMNS))
-        return np.concatenate([self._soft_labels(X[rows[part]]) for part in parts])
+        return np.concatenate(
+            [to_host(self._soft_labels(take_rows(X, rows[part]))) for part in parts]
+        )
 
     def _learn_again(
         self, X: Matrix, links: Constraints, models: SampleModels | None = None
@@ -450,7 +444,7 @@ class LinkClustering(InductiveClusterer):
         fresh = np.arange(links.n_pairs) >= self._learnt()[1]
         earlier = Earlier(np.r_[self.labels_, new], fresh, models)
         plain, count, found = self._try(X, links, (least, most), earlier)
-        soft = soft_labels_of_all(X, plain.models, found)
+        soft = to_host(soft_labels_of_all(X, plain.models, found))
         old = np.argmax(soft[:n_old], axis=1)
         columns = match_clusters(old, self.labels_, soft.shape[1], self.n_clusters_)
         self._unconstrained = plain
@@ -496,7 +490,8 @@ class LinkClustering(InductiveClusterer):
         if earlier is not None and count.best == self.n_clusters_:  # a new cluster needs a start
             fresh = earlier.fresh[np.isin(links.ends, rows).all(axis=1)]
             others = plain.partitions(count.best)[0] if earlier.models is None else []
-            start = earlier_start(earlier.labels[rows], others, count.best, known, fresh)
+            labels = door(X).asarray(earlier.labels[rows], X)
+            start = earlier_start(labels, others, count.best, known, fresh)
         found = combine(
             plain, known, count.best, effort, deadline=deadline, seed=self._seed, earlier=start
         )
@@ -615,11 +610,12 @@ class LinkClustering(InductiveClusterer):
         labels = namespace(soft).argmax(soft, axis=1)
         if self.outliers is None:
             return labels
-        return np.where(self._stray_chance(X, labels) >= 0.5, -1, labels)
+        stray = door(labels).asarray(self._stray_chance(X, labels) >= 0.5, labels)
+        return namespace(labels).where(stray, -1, labels)
 
     def _stray_chance(self, X: Matrix, labels: Integers) -> Floats:
         """Return the probability (q,) that new points are strays."""
-        return self._strays.probability(distances(self._fit_X, X), labels)
+        return self._strays.probability(to_host(distances(self._fit_X, X)), to_host(labels))
 
     def _soft_labels(self, X: Matrix) -> Floats:
         return soft_labels(self._models, self._members, self._co_trained, X)
@@ -646,7 +642,8 @@ class LinkClustering(InductiveClusterer):
             block = door(points).cast(points[rows], model._fit_X)
             out[rows] = model._soft_labels(block)
             if model.outliers is not None:
-                chance = model._stray_chance(block, np.argmax(out[rows], axis=1))
+                labels = namespace(out).argmax(out[rows], axis=1)
+                chance = door(out).asarray(model._stray_chance(block, labels), out)
                 out[rows] *= (1 - chance)[:, None]
         return caller.give(out)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise.arrays import to_host
 from linkwise.blocks.rows import content_sample, take_rows
 from linkwise.choice.effort import for_points
 from linkwise.class_models import (
@@ -78,7 +79,7 @@ def sample_rows(X, links, most, seed):
     if n <= most:
         return np.arange(n)
     rng = np.random.default_rng([seed, 3])
-    plain = content_sample(X, most, rng)
+    plain = to_host(content_sample(X, most, rng))
     touched, limit = links.touched, int(CONSTRAINED * most)
     if len(touched) > limit:
         ends = links.ends[rng.permutation(links.n_pairs)].ravel()

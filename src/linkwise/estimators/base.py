@@ -30,6 +30,7 @@ from linkwise.arrays import (
     caller_of,
     door,
     is_sparse,
+    memory_in_words,
     namespace,
     on_device,
     send,
@@ -67,7 +68,8 @@ def whole(
     ) -> Estimator:
         copy = object.__new__(type(self))
         copy.__dict__ = dict(vars(self))
-        fit(copy, *args, **kwargs)
+        with memory_in_words():
+            fit(copy, *args, **kwargs)
         self.__dict__ = copy.__dict__
         return self
 
@@ -464,7 +466,7 @@ class InductiveClusterer(ConstrainedClusterer):
         check_parts_out(out, points)
         if on_cluster(points) is not None:
             return model._place_on_cluster(points)
-        with new_labels(out, points.shape[0]) as target:
+        with memory_in_words(), new_labels(out, points.shape[0]) as target:
             labels = target
             if labels is None:
                 labels = door(points).empty(points.shape[0], points, "int64")

@@ -207,6 +207,7 @@ class CCSKL(SpectralClusterer):
         F, k = self._basis.vectors, self.n_clusters
         rows = start_rows(self._sample(LARGER * sample_size(k)), k)  # as in a fit without links
         sample, linked = take_rows(F, rows), take_rows(F, links.ids)
+        both = door(sample).below([linked, sample])
         views = VIEWS if self._plain_centres is None else VIEWS[:-1]
         samples = [self._view(sample, view) for view in views]
         seed = int(rng.integers(2**31 - 1))
@@ -217,8 +218,9 @@ class CCSKL(SpectralClusterer):
         weight = links.weight * independent_share(len(links.ids), len(links.sign), k)
         scores, found = [], []
         for view, centres in zip(VIEWS, starts, strict=True):
-            a, b = to_host(nearest_centre(self._view(linked, view), centres))[links.pairs].T
-            sizes = np.bincount(to_host(nearest_centre(self._view(sample, view), centres)))
+            labels = to_host(nearest_centre(self._view(both, view), centres))
+            a, b = labels[links.pairs].T
+            sizes = np.bincount(labels[len(links.ids) :])
             scores.append(evidence(a == b, links.sign, weight, pair_share(sizes)))
             found.append(np.count_nonzero(sizes))
         best = chosen_view(np.array(scores), np.array(found))

@@ -57,6 +57,7 @@ class ExhaustivePropagation(SpectralClusterer):
         "reach": [StrOptions({"auto", "all", "edges"})],
     }
     traits = Traits(rows=10_000_000, device=True)  # through anchors
+    _on_device = ("nearest_neighbors", "anchors")
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from linkwise._check import check_memory, check_rows
 from linkwise._typing import Array, Integers, Matrix
-from linkwise.arrays import PerKind, door
+from linkwise.arrays import PerKind, door, dtype_name
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.rows import (
     BlockFunction,
@@ -118,7 +118,7 @@ class SpectralClusterer(InductiveClusterer):
     }
 
     traits = Traits(rows=10_000_000)  # through anchors
-    _on_device: tuple[str, ...] = ("nearest_neighbors", "anchors")  # affinities
+    _on_device: tuple[str, ...] = ("nearest_neighbors", "anchors", "rbf")  # affinities
 
     affinity_matrix_: Any  # array, csr_array or AnchoredMatrix
     embedding_: Any  # array, or rows computed when asked for
@@ -146,7 +146,7 @@ class SpectralClusterer(InductiveClusterer):
             self._dtype = door(X).float_type(X)
             return AnchorAffinity(X, n_anchors=p, n_nearest=s, sigma=self._graph_sigma(), rng=rng)
         if kind == "rbf" or kind in GRAPH_KERNELS:
-            check_memory(n, X.dtype, copies=3, instead='use affinity="nearest_neighbors"')
+            check_memory(n, dtype_name(X), copies=3, instead='use affinity="nearest_neighbors"')
         if kind in GRAPH_KERNELS:
             return GraphKernelAffinity(
                 X, kind, n_neighbors=self.n_neighbors, sigma=self.sigma, params=options

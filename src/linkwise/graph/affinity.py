@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances
 
 from linkwise.arrays import door, namespace
 from linkwise.blocks.progress import Progress
@@ -99,7 +98,7 @@ def squared_distances(X, Y=None):
     centre = centre_of(X if Y is None else Y)
     X = X if sparse.issparse(X) else X - centre
     Y = Y if Y is None or sparse.issparse(Y) else Y - centre
-    return euclidean_distances(X, Y, squared=True)
+    return door(X).squared_distances(X, Y)
 
 
 class GaussianAffinity:
@@ -114,7 +113,7 @@ class GaussianAffinity:
         else:
             self.sigma = resolve_sigma(sigma, median_scale(X))
         exponent = self._exponent(squared_distances(X), self.scales)
-        self.W = np.exp(exponent, out=exponent)
+        self.W = door(exponent).exponential(exponent)
 
     def _exponent(self, squared, s):
         """Return the exponent of the weights, written over the squared distances."""
@@ -129,12 +128,13 @@ class GaussianAffinity:
         s_new = None
         if self.scales is not None:
             near = nearest_neighbours(self.X, LOCAL_NEIGHBOUR, queries=X_new).distances
-            s_new = np.maximum(local_scales(near), self.scales.min())
+            s_new = _at_least(local_scales(near), self.scales)
         return self._exponent(squared_distances(X_new, self.X), s_new)
 
     def weights(self, X_new):
         """Return the kernel between new and given points, (q, n)."""
-        return np.exp(self._exponent_of_new(X_new))
+        exponent = self._exponent_of_new(X_new)
+        return door(exponent).exponential(exponent)
 
     def rows(self, X_new):
         return Rows(*_softmax(self._exponent_of_new(X_new)))

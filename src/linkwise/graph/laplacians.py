@@ -70,6 +70,9 @@ def component_vectors(W, d, most=None):
         return tools.one_column(xp.sqrt(d) / xp.sqrt(xp.sum(d))), 1
 
     plus, minus = tools.cover_components(W)
+    if n > 1 and bool(xp.all(plus == plus[0]) & (plus[0] != minus[0])):  # connected, as most are
+        volume = xp.sum(tools.cast(d, "float64"))
+        return tools.one_column(tools.cast(xp.sqrt(d / volume), W)), 1
     (rows,) = xp.nonzero((plus != minus) & (d > 0))
     # both halves of the cover have each balanced component once: keep the half of lower number
     component = xp.minimum(plus[rows], minus[rows])

@@ -14,8 +14,6 @@ neighbour, which a few outliers do not change.
 import re
 from numbers import Real
 
-import numpy as np
-
 from linkwise.arrays import door, namespace
 from linkwise.graph.neighbours import nearest_neighbours
 
@@ -82,8 +80,8 @@ def median_scale(X):
     if X.shape[0] < 2:
         return 1.0
     distances = nearest_neighbours(X, LOCAL_NEIGHBOUR).distances[:, -1]
-    r = float(np.median(distances))
-    return r if r > 0 else float(distances.mean(dtype=np.float64))
+    r = float(door(distances).median(distances))
+    return r if r > 0 else float(door(distances).cast(distances, "float64").mean())
 
 
 def symmetrise(indices, weights):

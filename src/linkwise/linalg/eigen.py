@@ -23,6 +23,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from linkwise.arrays import PerKind, door, dtype_name, namespace, to_host
+from linkwise.blocks.executors import one_thread
 from linkwise.blocks.progress import Progress
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.linalg.subspace import EXTRA, RESIDUAL, ROUNDS, filtered_subspace
@@ -150,7 +151,7 @@ def _blockwise(S, U, m, rng, tol=None):
     n = S.shape[0]
     accuracy = RESIDUAL[dtype_name(S)] if tol is None else tol**0.5
     start = door(S).standard_normal(rng, (n, min(n, m + EXTRA)), U)
-    with Progress("eigenvectors") as progress:
+    with one_thread(), Progress("eigenvectors") as progress:  # small problems are LAPACK's
         values, vectors, good = filtered_subspace(
             S, U, start, m, accuracy=accuracy, progress=progress.advance
         )

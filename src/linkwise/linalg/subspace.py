@@ -4,13 +4,14 @@ Chebyshev-filtered subspace iteration [1]. With T_j the Chebyshev polynomials an
 of the spectrum to damp, c = (a - 1) / 2 and e = (a + 1) / 2,
 
     (1)  Y = T_j((S - c I) / e) V       by the three-term recurrence: j products S V
-    (2)  H = Y^T S Y,  G = Y^T Y        b x b, in double precision
-    (3)  H c_i = mu_i G c_i,  V = Y C   Rayleigh and Ritz
+    (2)  G = Y^T Y,  H = Y^T S Y,  K = (S Y)^T S Y      b x b, in double precision
+    (3)  H c_i = mu_i G c_i,  V = Y C                   Rayleigh and Ritz
+    (4)  |S v - mu v|^2 = c^T K c - 2 mu c^T H c + mu^2 c^T G c
 
 T_j stays within [-1, 1] on [-1, a] and grows like exp(j arccosh((mu - c) / e)) above it. Each round
 takes a = the smallest Ritz value of the block, and the j that would reach the accuracy. The work
 is products of S with b = m + ``EXTRA`` vectors at a time, which suits a device. LAPACK solves the
-b x b problems on the CPU.
+b x b problems on the CPU, which waits for the device once a round, for (2).
 
 Vectors that are known in advance are projected out before (2).
 
@@ -25,9 +26,8 @@ Cost: O(nnz b) a product, O(n b^2) a round; O(n b) memory.
 import math
 
 import numpy as np
-from scipy import linalg
 
-from linkwise.arrays import door, namespace, to_host
+from linkwise.arrays import door, to_host
 
 EXTRA = 12  # vectors beyond those wanted: the gap to the last of them sets the speed
 ROUNDS = 60  # at most; a few are usual
@@ -35,6 +35,7 @@ FIRST = 10  # degree of the first filter, when nothing is known of the spectrum
 FEWEST, MOST = 8, 80  # degree of a filter; a larger one loses vectors of small growth to rounding
 GROWTH = 1e5  # of the wanted vectors against the damped ones in one round, at most
 DEPENDENT = 1e-9  # eigenvalue of G below which a direction is a rounding error; it is kept short
+ROUNDING = 1e-15  # of the terms of Eq. (4), which nearly cancel
 RESIDUAL = {"float32": 1e-4, "float64": 1e-7}  # of the eigenvectors; eigenvalues are far better
 
 
@@ -50,20 +51,22 @@ def filtered(S, V, degree, cut, progress):
 
 
 def ritz(S, U, Y):
-    """Return the Ritz values, largest first, the vectors and S times the vectors, Eqs. (2), (3)."""
-    xp, tools = namespace(Y), door(Y)
-    Y = Y / xp.sqrt(xp.sum(Y * Y, axis=0))
+    """Return the Ritz values, largest first, the vectors, and the lengths of S v - mu v."""
+    tools, b = door(Y), Y.shape[1]
     Y = Y - U @ (U.T @ Y)
-    SY = tools.product(S, Y)
-    wide, product_wide = tools.cast(Y, "float64"), tools.cast(SY, "float64")
-    G = to_host(wide.T @ wide)
-    H = to_host(wide.T @ product_wide)
-    size, directions = linalg.eigh(G)
+    both = tools.cast(tools.beside((Y, tools.product(S, Y))), "float64")  # (n, 2 b)
+    products = to_host(both.T @ both)
+    scale = 1 / np.sqrt(np.diagonal(products)[:b])  # columns of Y of length 1
+    products = products * np.tile(scale, 2)[:, None] * np.tile(scale, 2)
+    G, H, K = products[:b, :b], products[:b, b:], products[b:, b:]  # Eq. (2)
+    size, directions = np.linalg.eigh(G)
     root = directions / np.sqrt(np.maximum(size, DEPENDENT))
-    values, C = linalg.eigh(root.T @ ((H + H.T) / 2) @ root)
-    C = tools.asarray(np.ascontiguousarray((root @ C)[:, ::-1]), Y, "float64")
-    C = tools.cast(C, Y)
-    return values[::-1], Y @ C, SY @ C
+    values, C = np.linalg.eigh(root.T @ ((H + H.T) / 2) @ root)
+    values, C = values[::-1], (root @ C)[:, ::-1]  # Eq. (3)
+    terms = K @ C - 2 * values * (H @ C) + values**2 * (G @ C)
+    squared = np.sum(C * (terms + ROUNDING * C), axis=0)  # Eq. (4)
+    V = Y @ tools.cast(tools.asarray(scale[:, None] * C, Y), Y)
+    return values, V, np.sqrt(np.maximum(squared, 0))
 
 
 def degree_for(cut, value, accuracy):
@@ -88,16 +91,13 @@ def filtered_subspace(S, U, start, m, *, accuracy, progress):
     accuracy : float, largest length of S v - mu v
     progress : callable, told of every product
     """
-    xp = namespace(start)
     start = start - U @ (U.T @ start)
-    values, V, SV = ritz(S, U, filtered(S, start, FIRST, 0.0, progress))
+    values, V, residual = ritz(S, U, filtered(S, start, FIRST, 0.0, progress))
     for _ in range(ROUNDS):
-        mu = door(V).asarray(np.ascontiguousarray(values[:m]), V, V.dtype)
-        residual = SV[:, :m] - V[:, :m] * mu
-        error = float(xp.max(xp.sum(residual * residual, axis=0))) ** 0.5
+        error = float(np.max(residual[:m]))
         if error <= accuracy:
             return values[:m], V[:, :m], True
         cut = min(float(values[-1]), 1 - 1e-6)
         degree = degree_for(cut, float(values[m - 1]), accuracy / min(error, 1.0))
-        values, V, SV = ritz(S, U, filtered(S, V, degree, cut, progress))
+        values, V, residual = ritz(S, U, filtered(S, V, degree, cut, progress))
     return values[:m], V[:, :m], False

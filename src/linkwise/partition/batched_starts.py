@@ -1,10 +1,14 @@
 """k-means in batches: the best of several k-means++ starts, all starts of all samples at a time.
 
 Every step is a few products over a batch of starts, so that a device is busy and the host waits
-for it only once in ``STEPS`` steps.
+for it only once in ``STEPS`` steps. The steps of k-means++ are the same operations with other
+numbers as well, so that a GPU records and replays them.
 
-    (1)  D = [Z, 1] [-2 C, |c|^2]^T         squared distances less |z|^2, (samples, starts, rows, k)
+    (1)  D = [Z, 1] [-2 C, |c|^2]^T         squared distances less |z|^2, (samples, rows, starts, k)
     (2)  [sums, counts] = M^T [Z, 1]        M the indicator of the nearest centre
+
+The rows of (2) are summed in groups of ``GROUP``, and then the groups: one long sum for each of a
+few centres would leave a device idle. Rows of zeros fill the last group; they add nothing.
 
 k-means++ draws each next centre with probability proportional to the squared distance to the
 nearest one so far, the best of a few draws, as scikit-learn does.
@@ -20,6 +24,7 @@ from linkwise.arrays import door, namespace, to_host
 
 STEPS = 10  # Lloyd steps between two checks whether anything still moves
 MOST_STEPS = 300  # as in scikit-learn
+GROUP = 256  # rows of a sum in Eq. (2)
 AT_REST = 1e-4  # sum of the squared moves of the centres, in units of the variance of the columns
 
 
@@ -30,10 +35,12 @@ def with_ones(Z):
 
 
 def less_length(Y, C):
-    """Return D of Eq. (1) for Y = [Z, 1], (samples, 1, rows, m + 1)."""
+    """Return D of Eq. (1) for Y = [Z, 1], (samples, rows, m + 1), and C (samples, starts, k, m)."""
     xp = namespace(Y)
     right = xp.concat([-2 * C, xp.sum(C * C, axis=-1, keepdims=True)], axis=-1)
-    return Y @ xp.matrix_transpose(right)
+    samples, starts, k, width = right.shape
+    D = Y @ xp.matrix_transpose(xp.reshape(right, (samples, starts * k, width)))
+    return xp.reshape(D, (samples, -1, starts, k))
 
 
 def drawn_rows(weights, uniform):
@@ -51,11 +58,13 @@ def drawn_rows(weights, uniform):
     return xp.sum(below[..., :-1], axis=-1, dtype=xp.int64)
 
 
-def rows_at(Z, rows):
-    """Return the listed rows: Z (samples, 1, n, m), rows (samples, starts, count)."""
+def rows_at(Z, rows, first):
+    """Return the listed rows: Z (samples, n, m), rows (samples, starts, count).
+
+    ``first`` (samples, 1) are the numbers of the first rows of the samples in a list of all rows.
+    """
     xp = namespace(Z)
     samples, starts, count = rows.shape
-    first = door(Z).asarray(np.arange(samples)[:, None] * Z.shape[-2], rows)
     flat = xp.reshape(xp.reshape(rows, (samples, -1)) + first, (-1,))
     found = xp.take(xp.reshape(Z, (-1, Z.shape[-1])), flat, axis=0)
     return xp.reshape(found, (samples, starts, count, Z.shape[-1]))
@@ -66,31 +75,55 @@ def plus_plus(Z, k, uniform):
 
     Parameters
     ----------
-    Z : array (samples, 1, rows, m)
+    Z : array (samples, rows, m)
     uniform : array (samples, starts, k, draws) in [0, 1)
     """
-    xp, Y = namespace(Z), with_ones(Z)
-    length = xp.sum(Z * Z, axis=-1)[..., None]  # (samples, 1, rows, 1)
-    first = door(Z).cast(uniform[:, :, 0, :1] * Z.shape[-2], "int64")
-    centres = [rows_at(Z, first)]  # each (samples, starts, 1, m)
-    nearest = less_length(Y, centres[0]) + length  # (samples, starts, rows, 1)
-    for step in range(1, k):
-        weights = xp.clip(nearest[..., 0], 0, None)
-        candidates = rows_at(Z, drawn_rows(weights, uniform[:, :, step]))
-        D = xp.minimum(less_length(Y, candidates) + length, nearest)  # (..., rows, draws)
-        best = xp.argmin(xp.sum(D, axis=-2, keepdims=True), axis=-1, keepdims=True)
-        columns, rows = (*best.shape[:2], 1, Z.shape[-1]), (*best.shape[:2], Z.shape[-2], 1)
-        centres.append(xp.take_along_axis(candidates, xp.broadcast_to(best, columns), axis=2))
-        nearest = xp.take_along_axis(D, xp.broadcast_to(best, rows), axis=3)
-    return xp.concat(centres, axis=2)
+    xp, tools, Y = namespace(Z), door(Z), with_ones(Z)
+    (samples, starts), (n, m) = uniform.shape[:2], Z.shape[-2:]
+    length = xp.sum(Z * Z, axis=-1)[..., None, None]  # (samples, rows, 1, 1)
+    first = tools.asarray(np.arange(samples)[:, None] * n, Z)
+    centre = rows_at(Z, tools.cast(uniform[:, :, 0, :1] * n, "int64"), first)
+    centres = xp.broadcast_to(centre, (samples, starts, k, m)) + 0  # all but one are to come
+    if k == 1:
+        return centres
+    nearest = less_length(Y, centre) + length  # (samples, rows, starts, 1)
+    places = tools.asarray(np.arange(k)[:, None], Z)
+
+    def one_more(state):
+        nearest, centres, place = state
+        weights = xp.clip(xp.matrix_transpose(nearest[..., 0]), 0, None)
+        drawn = drawn_rows(weights, xp.take(uniform, place, axis=2)[:, :, 0])
+        candidates = rows_at(Z, drawn, first)
+        D = less_length(Y, candidates) + length  # (samples, rows, starts, draws)
+        D = xp.minimum(D, nearest)
+        best = xp.argmin(xp.sum(D, axis=1), axis=-1)[:, :, None, None]
+        columns = xp.broadcast_to(best, (samples, starts, 1, m))
+        rows = xp.broadcast_to(best[:, None, :, :, 0], (samples, n, starts, 1))
+        centre = xp.take_along_axis(candidates, columns, axis=2)
+        nearest = xp.take_along_axis(D, rows, axis=3)
+        return nearest, xp.where(places == place, centre, centres), place + 1
+
+    second = tools.asarray(np.ones(1, dtype=np.int64), Z)
+    return tools.repeated(one_more, (nearest, centres, second))(k - 1)[1]
+
+
+def in_groups(Y):
+    """Return rows (samples, n, w) as (samples, groups, GROUP, w); zeros fill the last group."""
+    xp, (samples, n, width) = namespace(Y), Y.shape
+    more = xp.zeros_like(door(Y).empty((samples, -n % GROUP, width), Y))
+    return xp.reshape(xp.concat([Y, more], axis=1), (samples, -1, GROUP, width))
 
 
 def lloyd(Y, C, names):
-    """Return the centres after one Lloyd step, Eq. (2); a centre without rows stays."""
-    xp = namespace(Y)
-    number = xp.argmin(less_length(Y, C), axis=-1, keepdims=True)  # (samples, starts, rows, 1)
-    M = door(Y).cast(number == names, Y)
-    sums = xp.matrix_transpose(M) @ Y  # (samples, starts, k, m + 1)
+    """Return the centres after one Lloyd step, Eq. (2); a centre without rows stays.
+
+    Y are rows `in_groups`, and ``names`` the numbers of the centres.
+    """
+    xp, (samples, starts, k, m) = namespace(Y), C.shape
+    D = less_length(xp.reshape(Y, (samples, -1, m + 1)), C)
+    M = door(Y).cast(xp.argmin(D, axis=-1, keepdims=True) == names, Y)
+    M = xp.reshape(M, (samples, -1, GROUP, starts * k))
+    sums = xp.reshape(xp.sum(xp.matrix_transpose(M) @ Y, axis=1), (samples, starts, k, m + 1))
     count = sums[..., -1:]
     return xp.where(count > 0, sums[..., :-1] / xp.clip(count, 1, None), C)
 
@@ -100,12 +133,12 @@ def settle(Y, C, *, most, rest):
 
     Parameters
     ----------
-    Y : array (samples, 1, rows, m + 1), rows with a last column of ones
+    Y : array (samples, rows, m + 1), rows with a last column of ones
     C : array (samples, starts, k, m)
     most : int
     rest : array (samples,), sum of the squared moves of the centres that ends the steps
     """
-    xp = namespace(Y)
+    xp, Y = namespace(Y), in_groups(Y)
     names = door(Y).asarray(np.arange(C.shape[-2]), Y)
     advance = door(Y).repeated(lambda C: lloyd(Y, C, names), C)
     for _ in range(max(1, most // STEPS)):
@@ -128,16 +161,16 @@ def best_of_batch(samples, k, *, n_init, rng):
     """
     xp, tools = namespace(samples[0]), door(samples[0])
     widest, n = max(Z.shape[1] for Z in samples), samples[0].shape[0]
-    Z = xp.zeros_like(tools.empty((len(samples), 1, n, widest), samples[0]))
+    Z = xp.zeros_like(tools.empty((len(samples), n, widest), samples[0]))
     for number, sample in enumerate(samples):
-        Z[number, 0, :, : sample.shape[1]] = sample
+        Z[number, :, : sample.shape[1]] = sample
     uniform = rng.random((1, n_init, k, 2 + int(math.log(k))))  # the same for every sample
     uniform = np.repeat(uniform, len(samples), axis=0)
     C = plus_plus(Z, k, tools.cast(tools.asarray(uniform, Z), Z))
-    rest = AT_REST * xp.mean(xp.var(Z[:, 0], axis=1), axis=-1)  # (samples,)
+    rest = AT_REST * xp.mean(xp.var(Z, axis=1), axis=-1)  # (samples,)
     Y = with_ones(Z)
     C = settle(Y, C, most=MOST_STEPS, rest=rest)
-    inertia = xp.sum(xp.min(less_length(Y, C), axis=-1), axis=-1)  # (samples, starts)
+    inertia = xp.sum(xp.min(less_length(Y, C), axis=-1), axis=1)  # (samples, starts)
     best = to_host(xp.argmin(inertia, axis=-1))
     return [
         C[number, int(start), :, : sample.shape[1]]

@@ -42,6 +42,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from linkwise.arrays import namespace
 from linkwise.partition.groups import dense, one_hot
 from linkwise.partition.penalised import Costs
 
@@ -69,7 +70,8 @@ def variances(X):
     """Return mean and variance (d,) of the features."""
     if sparse.issparse(X):
         return mean_variance_axis(X, 0)
-    return X.mean(axis=0), X.var(axis=0)
+    xp = namespace(X)
+    return xp.mean(X, axis=0), xp.var(X, axis=0)
 
 
 class Euclidean:

@@ -151,7 +151,7 @@ def polish(Z, centres, steps):
 def _polish_of_tensors(Z, centres, steps):
     spread = np.sqrt(np.var(to_host(centres), axis=0).sum())
     rest = door(Z).asarray([(AT_REST * float(spread)) ** 2], Z, Z.dtype)
-    return settle(with_ones(Z)[None, None], centres[None, None], most=steps, rest=rest)[0, 0]
+    return settle(with_ones(Z)[None], centres[None, None], most=steps, rest=rest)[0, 0]
 
 
 class Appearance:

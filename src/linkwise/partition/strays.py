@@ -25,6 +25,7 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.neighbors import NearestNeighbors
 
+from linkwise.arrays import PerKind, door, namespace
 from linkwise.partition.distortion import variances
 
 NEIGHBOURS = 10  # in Eq. (1): fewer are noisy, more do not fit small clusters
@@ -48,14 +49,30 @@ def log_of(r):
     return np.log(np.maximum(r, np.finfo(np.float64).tiny))
 
 
+def neighbours_of(X):
+    """Return the number of neighbours in Eq. (1)."""
+    return max(1, min(NEIGHBOURS, X.shape[0] - 1))
+
+
+@PerKind
 def distances(X, queries=None):
     """Return r of Eq. (1) for the rows of X (n,), or for queries (q, d) that are not among them."""
     spread = np.sqrt(variances(X)[1])
     per = sparse.diags_array((1 / np.where(spread > 0, spread, 1)).astype(X.dtype))
-    size = min(NEIGHBOURS, X.shape[0] - 1)
-    found = NearestNeighbors(n_neighbors=max(size, 1)).fit(X @ per)
+    found = NearestNeighbors(n_neighbors=neighbours_of(X)).fit(X @ per)
     nearest, _ = found.kneighbors(None if queries is None else queries @ per)
     return nearest.mean(axis=1, dtype=np.float64)
+
+
+@distances.of_tensors
+def _distances_of_tensors(X, queries=None):
+    xp, own = namespace(X), queries is None
+    spread = xp.sqrt(variances(X)[1])
+    per = 1 / xp.where(spread > 0, spread, xp.ones_like(spread))
+    Z, k = X * per, neighbours_of(X) + own  # a row is the nearest to itself
+    Q, centre = Z if own else queries * per, variances(Z)[0]
+    nearest, _ = door(X).nearest(Z, Q, k, k, centre=centre, exact=True)
+    return xp.mean(nearest[:, int(own) :], axis=1)
 
 
 def find_strays(r, labels, k, named, outliers):
