@@ -55,6 +55,7 @@ def add_quality(add):
     add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
     add("--jobs", type=whole(1), metavar="N", help=CORES)
     add("--limit", type=whole(1), default=300, metavar="S", help="seconds a fit may take")
+    add("--device", metavar="NAME", help="device of LinkClustering, such as cuda; default the CPU")
     add("--plan", action="store_true", help="print how much there is to do, and run nothing")
 
 

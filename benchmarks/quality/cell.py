@@ -73,11 +73,12 @@ def cell(job):
     ----------
     job : dict with "set", "form", "draw", "method", "settings" (list of (budget, wrong); several
         for a method that does not see the pairs), "folder" (of the stored sets), "run" (module,
-        name and argument of the method's function), "z", "truth" (whether it is told the classes)
+        name and argument of the method's function), "z", "truth" (whether it is told the classes),
+        "device" (of LinkClustering; None for the CPU)
     """
     X, y = points_of(job["folder"], job["set"], job["form"], job["z"])
     draws = [draw_pairs(job["set"], y, job["draw"], *at) for at in job["settings"]]
-    task = Task(X, int(y.max()) + 1, draws[0].links, draws[0].seed)
+    task = Task(X, int(y.max()) + 1, draws[0].links, draws[0].seed, device=job["device"])
     if job["truth"]:
         task = task._replace(y=y, held=draws[0].held)
     try:

@@ -82,18 +82,22 @@ def plain(task, name):
     return Found(cls(task.k, random_state=task.seed, **options).fit_predict(task.X))
 
 
+def link_clustering(task, k=None, **options):
+    """Return a LinkClustering that is fitted on the device of the task."""
+    model = import_module("linkwise").LinkClustering(k, random_state=task.seed, **options)
+    return model.fit(task.X, constraints=task.links, device=task.device)
+
+
 def chooser(task, effort):
     """Cluster by LinkClustering, told the number of clusters."""
-    cls = import_module("linkwise").LinkClustering
     options = {} if effort is None else {"effort": effort}
-    model = cls(task.k, random_state=task.seed, **options).fit(task.X, constraints=task.links)
+    model = link_clustering(task, task.k, **options)
     return Found(model.labels_, model.suspects_)
 
 
 def open_chooser(task, _):
     """Cluster by LinkClustering, not told the number of clusters."""
-    cls = import_module("linkwise").LinkClustering
-    model = cls(random_state=task.seed).fit(task.X, constraints=task.links)
+    model = link_clustering(task)
     return Found(model.labels_, k=int(model.n_clusters_))
 
 

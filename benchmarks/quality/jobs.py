@@ -111,11 +111,11 @@ def job_of(part, name, entrant: Entrant, data, form, draw, folder):
     }
 
 
-def all_jobs(sets, running, plan, folder):
+def all_jobs(sets, running, plan, folder, device=None):
     """Return the jobs of a run: draw by draw, so that a run cut short is of use.
 
     A fit of a method that does not see the pairs serves all settings of a draw. No cell is in two
-    jobs, whatever the parts.
+    jobs, whatever the parts. ``device`` is that of LinkClustering, None for the CPU.
     """
     found, seen = [], set()
     for draw in range(max(plan.draws, plan.few_draws)):
@@ -130,7 +130,7 @@ def all_jobs(sets, running, plan, folder):
                         and keys(base | {"settings": [at]})[0] not in seen
                     ]  # fmt: skip
                     groups = [[at] for at in new] if entrant.constrained else [new] * bool(new)
-                    jobs = [base | {"settings": group} for group in groups]
+                    jobs = [base | {"settings": group, "device": device} for group in groups]
                     seen |= set(chain.from_iterable(map(keys, jobs)))
                     found += jobs
     return found

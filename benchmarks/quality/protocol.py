@@ -87,6 +87,7 @@ class Task(NamedTuple):
     seed: int
     y: np.ndarray | None = None  # the classes, for the upper marks alone
     held: np.ndarray | None = None  # the points held back, for the upper marks alone
+    device: str | None = None  # of LinkClustering
 
 
 class Found(NamedTuple):

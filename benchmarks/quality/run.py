@@ -45,6 +45,7 @@ class Options(NamedTuple):
     raw: bool = False  # leave out the entrants on z-scored features
     jobs: int | None = None  # processes
     limit: float = 300  # seconds a fit may take
+    device: str | None = None  # of LinkClustering, such as "cuda"
     plan: bool = False  # tell what there is to do, and run nothing
 
 
@@ -159,7 +160,7 @@ def run(options, out, contestants=None):
         sets, head["left_out"] = prepare_sets(options, folder, cells, prepare, describe, generated)
         for line in left_out_lines(absent | head["left_out"]):
             say(line)
-        jobs = all_jobs(sets, running, plan, folder)
+        jobs = all_jobs(sets, running, plan, folder, options.device)
         if options.plan:
             say_plan(jobs, cells, sets, workers, options.limit)
             return None
