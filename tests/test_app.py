@@ -39,6 +39,7 @@ from linkwise.journal import read_project
 from linkwise.labelling.actions import ACTIONS
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.edits import comparable
+from linkwise.labelling.project import cluster
 from linkwise.query.prepared_data import teaching
 
 HOST = ("Host", f"127.0.0.1:{PORT}")
@@ -627,6 +628,28 @@ def test_corrections_are_followed_and_undone_without_a_trace(table):
         state = found.post("/api/count", {"k": 2}).json()
         assert len(state["clusters"]) == 2
         assert found.post("/api/count", {"k": None}).json()["k"] is None
+
+
+def test_the_share_of_strays_is_set_on_the_page_and_kept_in_the_project(tmp_path):
+    blobs(tmp_path / "data.csv", 60, k=3)
+    with page(tmp_path / "data.csv", columns=["x", "y"], k=3) as found:
+        state = found.post("/api/outliers", {"outliers": 0.1}).json()
+        assert (state["outliers"], state["strays"]) == (0.1, 6)
+        stray = int(np.flatnonzero(found.label_page.labels < 0)[0])
+        target = int(np.flatnonzero(found.label_page.labels == 1)[0])
+        found.correct("move", rows=[stray], cluster=1)
+        labels = found.label_page.labels
+        assert labels[stray] == labels[target] >= 0  # a person has the last word
+        for wrong in (1, -0.1, "all", True):
+            assert (
+                "outliers must be"
+                in found.post("/api/outliers", {"outliers": wrong}).json()["error"]
+            )
+        project = found.label_page.journal.path
+    _, again = cluster(str(tmp_path / "data.csv"), read_project(project), project)
+    np.testing.assert_array_equal(again, labels)  # export and fit give what the page shows
+    with page(tmp_path / "data.csv", columns=["x", "y"], k=3) as found:
+        assert found.post("/api/outliers", {"outliers": None}).json()["strays"] == 0
 
 
 def outside(labels, other, clusters):

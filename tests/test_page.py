@@ -1033,3 +1033,19 @@ def test_two_hundred_thousand_points_are_drawn(browser, tmp_path, monkeypatch):
         page.locator("#zoom-in").click()
         page.locator("#reset").click()
         expect(page.locator("#ask")).to_be_visible()
+
+
+def test_strays_are_left_out_by_keyboard_and_by_mouse(site):
+    page = site.open()
+    expect(page.locator("#strays-note")).to_have_text("none")
+    page.locator("#strays-share").focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    expect(page.locator("#strays-note")).to_contain_text("in no cluster")
+    assert site.label_page.project.outliers == 0.1
+    page.locator("#strays-auto").check()
+    expect(page.locator("#strays-share")).to_be_disabled()
+    assert site.label_page.project.outliers == "auto"
+    page.locator("#strays-auto").uncheck()
+    expect(page.locator("#strays-note")).to_have_text("none")

@@ -28,29 +28,40 @@ def fitted(outliers, **more):
     return LinkClustering(2, effort="fast", outliers=outliers, random_state=0).fit(X, **more)
 
 
-@given(st.integers(0, 10**6), st.floats(0, 0.9), st.integers(0, 5))
-def test_a_share_is_that_of_the_farthest_rows_that_no_constraint_names(seed, share, named):
+def alone(n):
+    return np.arange(n)
+
+
+@given(st.integers(0, 10**6), st.floats(0, 0.9))
+def test_a_share_is_that_of_the_farthest_rows(seed, share):
     rng = np.random.default_rng(seed)
     r, labels = rng.random(30) + 0.1, rng.integers(0, 3, 30)
-    rows = rng.choice(30, named, replace=False)
-    rule, far = find_strays(r, labels, 3, rows, share)
-    assert far.sum() == min(round(share * 30), 30 - named)
-    assert not far[rows].any()
+    rule, far = find_strays(r, labels, 3, alone(30), share)
+    assert far.sum() == round(share * 30)
     chance = rule.probability(r, labels)
-    free = np.setdiff1d(np.arange(30), rows)
-    if far.any() and not far[free].all():
+    if far.any():
         assert chance[far].min() >= 0.5 - 1e-9
-        assert chance[free][~far[free]].max() <= 0.5 + 1e-9
+        assert chance[~far].max() <= 0.5 + 1e-9
+
+
+@given(st.integers(0, 10**6), st.one_of(st.floats(0, 0.9), st.just("auto")))
+def test_rows_of_one_group_are_strays_together_or_not_at_all(seed, outliers):
+    rng = np.random.default_rng(seed)
+    r, labels, group = rng.exponential(size=30), rng.integers(0, 3, 30), rng.integers(0, 12, 30)
+    group = np.unique(group, return_inverse=True)[1]
+    _, far = find_strays(r, labels, 3, group, outliers)
+    for one in range(group.max() + 1):
+        assert len(set(far[group == one].tolist())) == 1
+    if outliers != "auto":
+        assert far.sum() <= round(outliers * 30)
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 100))
 def test_the_unit_of_the_distances_is_irrelevant(seed, unit):
     rng = np.random.default_rng(seed)
     r, labels = rng.random(20) + 0.1, rng.integers(0, 2, 20)
-    none = np.zeros(0, dtype=np.int64)
-    assert_array_equal(
-        find_strays(r, labels, 2, none, 0.2)[1], find_strays(unit * r, labels, 2, none, 0.2)[1]
-    )
+    given, scaled = (find_strays(one, labels, 2, alone(20), 0.2)[1] for one in (r, unit * r))
+    assert_array_equal(given, scaled)
 
 
 def test_distances_are_means_over_the_nearest_rows():
@@ -75,11 +86,19 @@ def test_planted_noise_is_found_and_probabilities_agree():
     assert model.predict_proba([[60.0, -60.0]]).sum() < 0.5
 
 
-def test_a_row_in_a_constraint_is_never_a_stray():
-    stray = int(np.flatnonzero(y < 0)[0])
-    model = fitted("auto", constraints=Constraints([(0, stray)]))
-    assert model.labels_[stray] == model.labels_[0] >= 0
+def test_a_row_in_a_must_link_is_never_a_stray_alone():
+    first, second, third = np.flatnonzero(y < 0)[:3].tolist()
+    model = fitted("auto", constraints=Constraints([(0, first), (second, third)]))
+    assert model.labels_[first] == model.labels_[0] >= 0
+    assert model.labels_[second] == model.labels_[third]
     assert model.violations_ == []
+
+
+def test_a_row_with_cannot_links_alone_may_be_a_stray():
+    first, second = np.flatnonzero(y < 0)[:2].tolist()
+    model = fitted("auto", constraints=Constraints(cannot_link=[(0, first), (first, second)]))
+    assert model.labels_[first] == model.labels_[second] == -1
+    assert model.violations_ == []  # two strays are not together
 
 
 def test_a_share_of_the_rows_is_left_out():

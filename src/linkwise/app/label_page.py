@@ -319,6 +319,10 @@ class LabelPage(Watched):
             raise ValueError(f"k must be null or a whole number in 1..{self.n}; got {k!r}")
         await self.write(self.project.set_n_clusters, k)
 
+    async def set_outliers(self, outliers):
+        """Leave a share of the rows out of clusters, "auto", or none of them (None)."""
+        await self.write(self.project.set_outliers, outliers)
+
     async def set_mode(self, mode):
         """Show new clusters as they come ("live") or not ("pause"); "once", "stop" do it once."""
         if mode not in ("live", "pause", "once", "stop"):

@@ -8,7 +8,7 @@
     GET   /api/found?q=&cluster=&mark=    the numbers of all of these rows
     GET   /api/image/ROW             the image of a row
     GET   /api/export/WHAT.SUFFIX    links, labels or log
-    POST  /api/answer, mark, label, set, undo, redo, correct, count, mode
+    POST  /api/answer, mark, label, set, undo, redo, correct, count, outliers, mode
                                      commands, JSON; answered with the state
     POST  /api/preview               what a correction would change, JSON; nothing is written
     POST  /api/import?name=          a table
@@ -180,6 +180,10 @@ def label_routes(page):
         await page.set_count((await command(request, "k"))["k"])
         return JSONResponse(shown())
 
+    async def outliers(request):
+        await page.set_outliers((await command(request, "outliers"))["outliers"])
+        return JSONResponse(shown())
+
     async def mode(request):
         await page.set_mode((await command(request, "mode"))["mode"])
         return JSONResponse(shown())
@@ -193,6 +197,7 @@ def label_routes(page):
         "answer": answer, "mark": mark, "label": label, "set": judge_set,
         "undo": step_route(page.undo, shown, who=None),
         "redo": step_route(page.redo, shown, who=None), "correct": correct,
-        "preview": previewed, "count": count, "mode": mode, "import": imported,
+        "preview": previewed, "count": count, "outliers": outliers, "mode": mode,
+        "import": imported,
     }  # fmt: skip
     return [*static_routes("label"), *api_routes(gets, posts)]

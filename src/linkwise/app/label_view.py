@@ -102,7 +102,7 @@ def kept(page):
     links = page.current.task.links
     if page.labels is None:
         return 0, 0
-    return int((~links.violated(page.labels)).sum()), links.n_pairs
+    return int((~links.violated(page.labels, stray=-1)).sum()), links.n_pairs
 
 
 def suspects(page):
@@ -166,6 +166,8 @@ def view(page):
         "map_follows": page.map_follows,
         "map_fault": clean(page.map_fault),
         "k": page.k,
+        "outliers": page.project.outliers,
+        "strays": 0 if page.labels is None else int((page.labels < 0).sum()),
         "clusters": clusters(page),
         "outlook": page.outlook and page.outlook.progress._asdict(),
         "conflict": [_listed(page, event) for event in current.conflict_events],

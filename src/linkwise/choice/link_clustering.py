@@ -61,11 +61,12 @@ from linkwise.choice.final_labels import (
 from linkwise.choice.levels import tree_rows
 from linkwise.choice.sample_models import Plain, SampleModels, fit_models, sample_rows
 from linkwise.constraints import Constraints, Pair, as_constraints
+from linkwise.constraints.closure import components
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits, whole
 from linkwise.exceptions import ConvergenceWarning, warn
 from linkwise.partition.sizes import limits_of
-from linkwise.partition.strays import Strays, distances, find_strays
+from linkwise.partition.strays import Strays, distances, find_strays, typical_of
 from linkwise.partition.tree import Tree, link_tree
 
 
@@ -128,7 +129,8 @@ class LinkClustering(InductiveClusterer):
         than exp(size_weight). None: they hold exactly.
     outliers : share in [0, 1), "auto" or None
         Rows that belong to no cluster get the label -1: this share of them, or with "auto" those
-        far from all others. A row that a constraint names is never one. None: there are none.
+        far from all others. Rows that must-links join are strays together or not at all. None:
+        there are none.
     on_unknown : {"raise", "drop"}
         What to do with constraints that name a sample outside ``sample_id``: raise ValueError, or
         leave them out and count them in ``n_dropped_``. Use "drop" in cross-validation, which
@@ -275,6 +277,25 @@ class LinkClustering(InductiveClusterer):
         *,
         out: Integers | None = None,
     ) -> Integers:
+        labels = self._labels_of(X, links, rng)
+        if self.outliers is None:
+            return labels
+        r, labels = to_host(distances(X)), to_host(labels)
+        alien = np.flatnonzero(typical_of(r, labels, self.n_clusters_)[1])
+        if 0 < len(alien) < self.n_clusters_:  # noise is not to be learnt from
+            noise = np.flatnonzero(np.isin(labels, alien))
+            labels = to_host(self._labels_of(X, links, rng, left_out=noise))
+        return self._without_strays(r, links, labels)
+
+    def _labels_of(
+        self,
+        X: Matrix,
+        links: Constraints,
+        rng: np.random.Generator,
+        left_out: Integers | None = None,
+    ) -> Integers:
+        """Learn from the rows that are not left out, and return the labels of all."""
+        self._left_out = np.zeros(0, dtype=np.intp) if left_out is None else left_out
         with (
             executor_of(X),
             one_thread(),
@@ -295,14 +316,12 @@ class LinkClustering(InductiveClusterer):
         self._unconstrained = plain
         self._store(plain.models, count, found, final)
         self._learnt_from, self.moves_ = (X.shape[0], links.n_pairs), []
-        if self.outliers is not None:
-            return self._without_strays(X, links, final.labels)
         return final.labels
 
-    def _without_strays(self, X: Matrix, links: Constraints, labels: Integers) -> Integers:
+    def _without_strays(self, r: Floats, links: Constraints, labels: Integers) -> Integers:
         """Return labels with -1 for strays, and lower their probabilities."""
-        r, labels = to_host(distances(X)), to_host(labels)
-        self._strays, far = find_strays(r, labels, self.n_clusters_, links.ids, self.outliers)
+        group = components(len(r), links.active().must_link)
+        self._strays, far = find_strays(r, labels, self.n_clusters_, group, self.outliers)
         chance = self._strays.probability(r, labels)
         chance = np.where(far, np.maximum(chance, 0.5), np.minimum(chance, 0.5))
         self.probabilities_ = to_host(self.probabilities_) * (1 - chance)[:, None]
@@ -482,6 +501,7 @@ class LinkClustering(InductiveClusterer):
             plain = self._plain_of(earlier.models)
         else:
             rows = sample_rows(X, links, effort.rows, self._seed)
+            rows = np.setdiff1d(rows, getattr(self, "_left_out", []), assume_unique=True)
             plain = self._plain_of(self._sample_models(X, rows, effort))
         rows = plain.models.rows
         known = links.restrict(rows).resolve(rows)

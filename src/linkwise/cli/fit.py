@@ -202,9 +202,9 @@ def complete_from(args, project, n):
 def labels_of_project(model, X, ids, links, project, k):
     """Return the labels of a project, as its page shows them."""
     from linkwise.labelling.cluster_model import project_labels
-    from linkwise.labelling.project import task_of
+    from linkwise.labelling.project import outliers_of, task_of
 
-    task = task_of(project.state, ids, len(X), k)
+    task = task_of(project.state, ids, len(X), k, outliers_of(project.settings))
     return project_labels(model, X, task, links=links, sample_id=ids)
 
 
@@ -316,7 +316,7 @@ def outcome(model, labels, links, ids, args):
         if wrong > SUSPECT
     ]
     dropped = links.drop_conflicts()[1].n_pairs if hasattr(model, "on_conflict") else 0
-    broken = links.resolve(ids, n=len(labels)).violated(labels)
+    broken = links.resolve(ids, n=len(labels)).violated(labels, stray=-1)
     kept = links.select(~broken)
     return {
         "method": args.method,

@@ -574,11 +574,23 @@ class Constraints:
         q, row, col = np.tile(sign * weight, 2), np.r_[a, b], np.r_[b, a]
         return sparse.csr_array(sparse.coo_array((q, (row, col)), shape=(n, n)))
 
-    def violated(self, labels: ArrayLike) -> Mask:
-        """Return which pairs of row numbers labels (n,) break, a bool array (m,)."""
+    def violated(self, labels: ArrayLike, *, stray: int | None = None) -> Mask:
+        """Return which pairs of row numbers labels (n,) break, a bool array (m,).
+
+        ``stray`` is the label of rows in no cluster, if there is one: two of these are neither
+        together nor apart, and break no pair.
+
+        Examples
+        --------
+        >>> links = Constraints(must_link=[(0, 1)], cannot_link=[(2, 3)])
+        >>> links.violated([0, 0, -1, -1]).tolist()
+        [False, True]
+        >>> links.violated([0, 0, -1, -1], stray=-1).tolist()
+        [False, False]
+        """
         labels = np.asarray(labels)
         a, b, sign, weight = self.resolve(n=len(labels)).arrays()
-        return (weight > 0) & ((labels[a] == labels[b]) != (sign > 0))
+        return (weight > 0) & broken(labels[a], labels[b], sign, stray)
 
     def closure(self) -> closure.Closure:
         """Return the Closure of the pairs of weight > 0; a conflict raises InfeasibleConstraints.
@@ -637,6 +649,12 @@ class Constraints:
         dropped = np.zeros(self.n_pairs, dtype=bool)
         dropped[live] = conflicts.contradicted(len(self.ids), self.pairs[live], self.sign[live])
         return self.select(~dropped), self.select(dropped)
+
+
+def broken(a: Array, b: Array, sign: Array, stray: int | None = None) -> Mask:
+    """Return which pairs are broken by the labels of their ends, see `Constraints.violated`."""
+    found = (a == b) != (sign > 0)
+    return found if stray is None else found & ~((a == stray) & (b == stray))
 
 
 def _ids_of(values: ArrayLike, name: str) -> Array:

@@ -41,12 +41,14 @@ from linkwise.blocks.rows import is_external, new_labels, on_cluster, take_rows
 from linkwise.blocks.sources import open_rows
 from linkwise.constraints import Constraints, Pair
 from linkwise.constraints.convert import ConstraintsLike
+from linkwise.constraints.pairs import broken
 from linkwise.estimators.summary import FittedSummary
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 SIGMA = [POSITIVE, str]
+STRAY = -1  # label of rows in no cluster
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 Arguments = ParamSpec("Arguments")
@@ -99,11 +101,11 @@ def seen_rows(fitted: Matrix, X: Matrix) -> Integers:
 def broken_links(links: Constraints, labels: Any) -> Array:
     """Return which pairs of row numbers are broken, (m,); only labels of linked rows are read."""
     if on_cluster(labels) is None:
-        return links.violated(to_host(labels))
+        return links.violated(to_host(labels), stray=STRAY)
     if not links:
         return np.zeros(0, dtype=bool)
     a, b = take_rows(labels, links.ids)[links.pairs].T
-    return (links.weight > 0) & ((a == b) != (links.sign > 0))
+    return (links.weight > 0) & broken(a, b, links.sign, STRAY)
 
 
 def check_parts_out(out: FilePath | None, X: Any) -> None:

@@ -46,16 +46,22 @@ def _share(good: Array, weight: Array | None = None) -> float:
 
 
 def kept(
-    labels: ArrayLike, constraints: ConstraintsLike, *, sample_id: ArrayLike | None = None
+    labels: ArrayLike,
+    constraints: ConstraintsLike,
+    *,
+    sample_id: ArrayLike | None = None,
+    stray: int | None = None,
 ) -> Kept:
     """Return the share of constraints that labels keep, by sign and weighted.
+
+    ``stray`` is the label of rows in no cluster, as in `Constraints.violated`.
 
     >>> kept([0, 0, 1], ([(0, 1), (1, 2)], [(0, 2)]))
     Kept(all=0.6666666666666666, must=0.5, cannot=1.0, weighted=0.6666666666666666)
     """
     labels = np.asarray(labels)
     links = as_constraints(constraints).active().resolve(sample_id, n=len(labels))
-    good = ~links.violated(labels)
+    good = ~links.violated(labels, stray=stray)
     must = links.sign > 0
     return Kept(_share(good), _share(good[must]), _share(good[~must]), _share(good, links.weight))
 

@@ -1,6 +1,7 @@
 """The model of a project: questions, labels in which corrections hold, and likely errors."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,9 @@ from linkwise.choice import LinkClustering
 from linkwise.choice.candidates import FEWEST
 from linkwise.choice.final_labels import SUSPECT
 from linkwise.constraints import Constraints
+from linkwise.constraints.closure import components
 from linkwise.labelling.edits import Edit, edited
+from linkwise.partition.strays import distances, find_strays
 from linkwise.query import LabelQuestion, Progress, Question, Session, SetQuestion
 from linkwise.query.prepared_data import Clustering, corrected, effort_for, teaching
 from linkwise.query.wider_questions import wider_question
@@ -29,6 +32,7 @@ class Task(NamedTuple):
     edits : list of Edit, the corrections by hand and the strays in their order
     n_clusters : int, or None: free. Corrections may make more or fewer
     marks : dict {row: "unclear" or "stray"}, the rows that are not asked about
+    outliers : share in [0, 1) of rows that are left out of clusters, "auto", or None
     """
 
     links: Constraints
@@ -36,6 +40,7 @@ class Task(NamedTuple):
     edits: list[Edit]
     n_clusters: int | None
     marks: Mapping[int, str] = {}
+    outliers: float | str | None = None
 
 
 class Suspected(NamedTuple):
@@ -53,6 +58,32 @@ def estimator(n: int, n_clusters: int | None, seed: int) -> LinkClustering:
     return LinkClustering(n_clusters, effort=effort_for(n), random_state=seed)
 
 
+def without_strays(labels: np.ndarray, task: Task, r: np.ndarray) -> np.ndarray:
+    """Return labels (n,) in which strays have no cluster, and no cluster lost all its rows.
+
+    Rows that a correction by hand names are where the person put them.
+
+    Parameters
+    ----------
+    labels : int array (n,), -1 for rows that a person marked
+    task : Task
+    r : array (n,), how far every row is from its neighbours (``partition.strays``)
+    """
+    inside = np.flatnonzero(labels >= 0)
+    if len(inside) < 2:
+        return labels
+    group = components(len(labels), teaching(task.links).must_link)[inside]
+    group = np.unique(group, return_inverse=True)[1]
+    clusters, found = np.unique(labels[inside], return_inverse=True)
+    _, far = find_strays(r[inside], found, len(clusters), group, task.outliers)
+    named = [row for edit in task.edits for part in edit.parts for row in part]
+    far &= ~np.isin(group, group[np.isin(inside, named)])
+    kept = np.bincount(found[~far], minlength=len(clusters)) > 0
+    out = labels.copy()
+    out[inside[far & kept[found]]] = -1
+    return out
+
+
 def project_labels(
     model: LinkClustering,
     X: Any,
@@ -68,7 +99,8 @@ def project_labels(
     """
     reference = model.fit(X, sample_id=sample_id).labels_
     model.refit(teaching(task.links if links is None else links))
-    return edited(model.labels_, model.probabilities_, task.edits, X, reference)
+    labels = edited(model.labels_, model.probabilities_, task.edits, X, reference)
+    return labels if task.outliers is None else without_strays(labels, task, distances(X))
 
 
 class ClusterModel:
@@ -108,7 +140,13 @@ class ClusterModel:
 
     def _edited(self, labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         reference = self.data.without_answers(self._task.n_clusters)
-        return edited(labels, probabilities, self._task.edits, self.X, reference)
+        found = edited(labels, probabilities, self._task.edits, self.X, reference)
+        return found if self._task.outliers is None else without_strays(found, self._task, self._r)
+
+    @cached_property
+    def _r(self) -> np.ndarray:
+        """How far every row is from its neighbours, (n,)."""
+        return distances(self.X)
 
     def labels(self) -> np.ndarray:
         """Return the clusters, int32 (n,), in which all corrections by hand hold.

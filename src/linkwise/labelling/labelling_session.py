@@ -24,7 +24,15 @@ from linkwise.journal.people import Person
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.items import Items
 from linkwise.labelling.portraits import called
-from linkwise.labelling.project import RULES, import_table, open_project, settings_of, task_of
+from linkwise.labelling.project import (
+    RULES,
+    import_table,
+    is_outliers,
+    open_project,
+    outliers_of,
+    settings_of,
+    task_of,
+)
 from linkwise.labelling.texts import clean
 from linkwise.query import Known
 
@@ -223,7 +231,7 @@ class LabellingSession:
         by_id = state.constraints()
         links = by_id.resolve(self.items.ids, n=n)
         unsure = [(self.row_of[a], self.row_of[b]) for a, b in state.unsure]
-        task = task_of(state, self.items.ids, n, self.n_clusters)
+        task = task_of(state, self.items.ids, n, self.n_clusters, self.outliers)
         conflict = self._found_conflict(by_id)
         again, redo = self._to_ask_again(state)
         return Snapshot(
@@ -243,6 +251,19 @@ class LabellingSession:
         with self._mutex:
             self.current = self._grown(self.current) or self._snapshot()
             return self.current
+
+    @property
+    def outliers(self) -> float | str | None:
+        """The share of rows that are left out of clusters, "auto", or None."""
+        return outliers_of(self.journal.settings)
+
+    def set_outliers(self, outliers: float | str | None) -> None:
+        """Leave a share of the rows out of clusters, or those far from all others ("auto")."""
+        if outliers is not None and not is_outliers(outliers):
+            raise ValueError(f'outliers must be null, "auto" or in [0, 1); got {outliers!r}')
+        with self._mutex:
+            self.journal.configure(outliers=outliers)
+            self.follow()
 
     def set_n_clusters(self, k: int | None) -> None:
         """Fix the number of clusters, or leave it free (None)."""

@@ -117,7 +117,8 @@ def preview(
         parts = [np.flatnonzero((labels == old) & (new == label)) for label in
                  np.unique(new[labels == old])]  # fmt: skip
     links = current.links.select(np.isin(current.links.source, BY_HAND, invert=True))
-    broken = links.select(~links.violated(labels) & links.violated(without_gaps(new)))
+    now, then = (links.violated(one, stray=-1) for one in (labels, without_gaps(new)))
+    broken = links.select(~now & then)
     earlier = [e for e in current.state.active if e.edits_labels]  # held before, and not after
     undone = [e.seq for e in earlier if holds(labels, e) and not holds(new, e)]
     against = sorted({*broken.event.tolist(), *undone})

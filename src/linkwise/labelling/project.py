@@ -53,7 +53,21 @@ READING: Rules = {  # settings that say how the data are read
     "embed": is_text,
 }
 RULES: Rules = READING | {"k": lambda value: is_count(value, 1), "seed": is_count}
-KEPT = tuple(RULES)  # settings of a project
+KEPT = tuple(RULES)  # settings of a project that the command line gives
+
+
+def is_outliers(value):
+    """Tell whether a setting is a share of strays, or "auto"."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value == "auto" or (number and 0 <= value < 1)
+
+
+def outliers_of(settings):
+    """Return the share of strays in the settings of a project, "auto" or None."""
+    value = settings.get("outliers")
+    if value is not None and not is_outliers(value):
+        raise ValueError(f"the setting outliers of the project is damaged: {value!r}")
+    return value
 
 
 def settings_of(path, given):
@@ -157,7 +171,7 @@ def import_table(path, items, journal):
     return f"{path}: {counted(new, 'event')} added; the project has {links} now"
 
 
-def task_of(state, ids, n, n_clusters):
+def task_of(state, ids, n, n_clusters, outliers=None):
     """Return the Task of a State about n rows: what counts, by row number."""
     row_of = {name: row for row, name in enumerate(range(n) if ids is None else ids)}
     links = state.constraints().resolve(ids, n=n).active()
@@ -165,7 +179,7 @@ def task_of(state, ids, n, n_clusters):
     editing = [event for event in state.active if event.edits_labels]
     edits = [edit for event in editing for edit in edits_of(event, row_of)]
     marks = {row_of[name]: mark for name, mark in state.marks.items()}
-    return Task(links, unsure, edits, n_clusters, marks)
+    return Task(links, unsure, edits, n_clusters, marks, outliers)
 
 
 def items_of(data, project, path, given=None):
@@ -181,9 +195,9 @@ def cluster(data, project, path):
     if len(items.X) == 1:
         return items, np.zeros(1, dtype=np.intp)
     model = estimator(len(items.X), settings["k"], settings["seed"] or 0)
-    return items, project_labels(
-        model, items.X, task_of(project.state, items.ids, len(items.X), settings["k"])
-    )
+    outliers = outliers_of(project.settings)
+    task = task_of(project.state, items.ids, len(items.X), settings["k"], outliers)
+    return items, project_labels(model, items.X, task)
 
 
 def export(path, output, *, labels_of=None, log=False, agreement=False):

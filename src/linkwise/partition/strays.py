@@ -9,9 +9,18 @@ A share of rows is that of the largest s. "auto" takes the rows beyond
 
     (3)  s > median + CUT 1.4826 MAD        the median, and the median absolute deviation, of s
 
-which few rows of normal clusters reach [1]. How surely a row is a stray is a logistic function of s
-that is one half at the cut. Rows that a constraint names are never strays: whoever answers about a
-row knows that it belongs somewhere.
+which few rows of normal clusters reach [1]. Much noise may form a cluster of its own, in which each
+row is as far from others as the next. So a cluster whose median of log r is beyond (3), with s
+replaced by log r of all rows, is compared with the other clusters: with the median of their rows.
+The classes of 16 real sets were below 1.7 deviations in this, but for classes of at most five rows;
+uniform noise in the 64 columns of digits was at 4.6.
+
+How surely a row is a stray is a logistic function of s
+that is one half at the cut.
+
+Rows that must-links join are strays together or not at all, by the least s among them: one row that
+is near others shows that all of them belong somewhere. A group is left out of a share that it does
+not fit into. Cannot-links change nothing.
 
 Neighbours are found exactly, in blocks: O(n^2 d) time and O(n) memory.
 
@@ -36,7 +45,7 @@ SHARP = 8.0  # of the logistic function: at a distance of 1.3 times that of the 
 class Strays(NamedTuple):
     """What makes a row a stray."""
 
-    typical: np.ndarray  # (k,) log of the median of r in each cluster, Eq. (2)
+    typical: np.ndarray  # (k,) log r that rows of each cluster are compared with, Eq. (2)
     cut: float  # of s
 
     def probability(self, r, labels):
@@ -75,7 +84,43 @@ def _distances_of_tensors(X, queries=None):
     return xp.mean(nearest[:, int(own) :], axis=1)
 
 
-def find_strays(r, labels, k, named, outliers):
+def limit(value):
+    """Return Eq. (3) of some values (n,)."""
+    middle = np.median(value)
+    return float(middle + CUT * 1.4826 * np.median(abs(value - middle)))
+
+
+def typical_of(r, labels, k):
+    """Return log r that rows of each cluster are compared with (k,), and which clusters are far."""
+    size, value = np.bincount(labels, minlength=k), log_of(r)
+    typical = np.array([np.median(value[labels == c]) if size[c] else 0.0 for c in range(k)])
+    far = (size > 0) & (typical > limit(value))
+    typical[far] = np.median(value[~far[labels]])
+    return typical, far
+
+
+def by_group(s, group):
+    """Return for every row the least value of its group, (n,)."""
+    least = np.full(int(group.max(initial=-1)) + 1, np.inf)
+    np.minimum.at(least, group, s)
+    return least[group]
+
+
+def farthest(s, group, count):
+    """Return at most ``count`` rows in whole groups, those of the largest s first, bool (n,)."""
+    size = np.bincount(group)
+    far = np.zeros(len(size), dtype=bool)
+    first = np.unique(group, return_index=True)[1]
+    for one in np.argsort(-s[first], kind="stable").tolist():
+        if size[one] <= count:
+            far[one] = True
+            count -= size[one]
+        if count == 0:
+            break
+    return far[group]
+
+
+def find_strays(r, labels, k, group, outliers):
     """Return the Strays, and which rows they are, bool (n,).
 
     Parameters
@@ -83,23 +128,16 @@ def find_strays(r, labels, k, named, outliers):
     r : array (n,), Eq. (1)
     labels : int array (n,), clusters 0 ... k - 1
     k : int
-    named : int array, rows that constraints name
+    group : int array (n,), 0 ... g - 1: rows that must-links join are in one
     outliers : "auto", or the share of strays in [0, 1)
     """
-    size, value = np.bincount(labels, minlength=k), log_of(r)
-    typical = np.array([np.median(value[labels == c]) if size[c] else 0.0 for c in range(k)])
-    s = value - typical[labels]  # Eq. (2)
-    free = np.ones(len(s), dtype=bool)
-    free[named] = False
+    typical, alien = typical_of(r, labels, k)
+    s = log_of(r) - typical[labels]  # Eq. (2)
+    least = by_group(s, group)
     if outliers == "auto":
-        middle = np.median(s)
-        cut = float(middle + CUT * 1.4826 * np.median(abs(s - middle)))  # Eq. (3)
-        return Strays(typical, cut), free & (s > cut)
-    count = min(round(outliers * len(s)), int(free.sum()), len(s) - 1)  # one row stays
-    order = np.flatnonzero(free)[np.argsort(-s[free], kind="stable")]
-    far = np.zeros(len(s), dtype=bool)
-    far[order[:count]] = True
-    if count == 0:
+        cut = limit(s[~alien[labels]])  # Eq. (3)
+        return Strays(typical, cut), least > cut
+    far = farthest(least, group, min(round(outliers * len(s)), len(s) - 1))  # one row stays
+    if not far.any():
         return Strays(typical, float(s.max() + 1)), far
-    ends = s[order[count - 1]], s[order[min(count, len(order) - 1)]]
-    return Strays(typical, float(np.mean(ends))), far
+    return Strays(typical, float(np.mean([least[far].min(), least[~far].max()]))), far

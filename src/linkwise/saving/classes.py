@@ -38,7 +38,7 @@ PLAIN = {type(None), bool, int, str}
 NUMBERS = "biufcU"  # kinds of arrays and scalars in files
 # attributes of estimators that are computed again when they are needed; and the device, which the
 # machine that reads the file may not have
-NOT_SAVED = {"_unconstrained", "_soft", "_tree", "_device"}
+NOT_SAVED = {"_unconstrained", "_left_out", "_soft", "_tree", "_device"}
 METHODS = {"_embed"}  # of estimators, that rows computed when asked for are made by
 SPARSE = {
     sparse.csr_array: ("data", "indices", "indptr"),

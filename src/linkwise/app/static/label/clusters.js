@@ -155,11 +155,27 @@ function showCount(k, clusters) {
     k === null ? `${count(clusters.length, "cluster")}, chosen automatically` : "";
 }
 
+function showStrays(outliers, strays) {
+  const auto = outliers === "auto";
+  $("strays-auto").checked = auto;
+  $("strays-share").disabled = auto;
+  const share = auto || outliers === null ? 0 : Math.round(outliers * 100);
+  if (document.activeElement !== $("strays-share")) $("strays-share").value = share;
+  const rows = strays ? `${count(strays, "row")} in no cluster` : "";
+  const percent = auto || share === 0 ? "" : `${share} %`;
+  $("strays-note").textContent = [percent, rows].filter(Boolean).join(", ") || "none";
+}
+
+function setStrays(outliers) {
+  setting("/api/outliers", { outliers });
+}
+
 export const showClusters = whenChanged(
-  ({ clusters, k }) => [clusters, k, [...ticked], clusters.map(({ label }) => contentsOf(label))],
-  ({ clusters, k }) => {
+  ({ clusters, k, outliers, strays }) => [clusters, k, outliers, strays, [...ticked], clusters.map(({ label }) => contentsOf(label))],
+  ({ clusters, k, outliers, strays }) => {
     forgetTicks(clusters);
     showCount(k, clusters);
+    showStrays(outliers, strays);
     showList(clusters);
     showMerge();
     fillOptions($("target"), clusters);
@@ -181,6 +197,13 @@ export function listenToClusters() {
   onClick("merge", merge);
   $("fixed").addEventListener("change", (event) => fixCount(event.target.checked));
   $("k").addEventListener("change", (event) => setCount(Number(event.target.value)));
+  $("strays-auto").addEventListener("change", (event) =>
+    setStrays(event.target.checked ? "auto" : null));
+  $("strays-share").addEventListener("input", ({ target }) => {
+    $("strays-note").textContent = target.value === "0" ? "none" : `${target.value} %`;
+  });
+  $("strays-share").addEventListener("change", ({ target }) =>
+    setStrays(target.value === "0" ? null : Number(target.value) / 100));
   listenToNaming();
   listenToContents(showClusters);
 }
