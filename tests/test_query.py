@@ -1,5 +1,7 @@
 """Laws of the query engine: what is known, what is asked, what the answers make of the labels."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -632,3 +634,18 @@ def test_more_doubt_makes_a_wider_question_worth_more():
     p = np.linspace(0.5, 1, 6)
     assert (np.diff(in_or_out(p)) < 0).all()
     assert in_or_out(np.array(0.5)) == 1
+
+
+def test_answers_unsure_are_counted_for_each_point_as_they_come_and_go():
+    rng = np.random.default_rng(0)
+    known = Known(unsure=[(3, 1), (1, 3), (1, 2)])
+    for a, b, same in rng.integers(0, [6, 6, 4], (300, 3)).tolist():
+        if a == b:
+            continue
+        if same == 3:
+            known.forget(a, b)
+        else:
+            known.tell(a, b, [True, False, None][same])
+        known = known.copy()
+        expected = Counter(point for pair in known.unsure for point in pair)
+        assert known.unsure_of == expected

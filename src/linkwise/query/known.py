@@ -37,6 +37,7 @@ class Known:
     links : Constraints, in their order
     unsure : dict with a key (a, b), a < b, for each such pair
     marks : dict {row: "unclear" or "stray"}
+    unsure_of : dict, how many such pairs each point has that has any
     contradicted : list of (a, b), a < b, pairs that heavier or earlier ones contradict
 
     Examples
@@ -53,7 +54,10 @@ class Known:
         marks: dict[int, str] | None = None,
     ) -> None:
         self.links = Constraints() if links is None else links.active()
-        self.unsure = dict.fromkeys(_ordered(a, b) for a, b in unsure)
+        self.unsure: dict[tuple[int, int], None] = {}
+        self.unsure_of: dict[int, int] = {}
+        for a, b in unsure:
+            self._add_unsure(_ordered(a, b))
         self.marks: dict[int, str] = dict(marks or {})
         self._rebuild()
 
@@ -62,6 +66,7 @@ class Known:
         new = object.__new__(Known)
         new.links, new.contradicted = self.links, self.contradicted.copy()
         new.unsure, new.marks = self.unsure.copy(), self.marks.copy()
+        new.unsure_of = self.unsure_of.copy()
         new._weight, new._root = self._weight.copy(), self._root.copy()
         new._members = {root: points.copy() for root, points in self._members.items()}
         new._apart = {root: others.copy() for root, others in self._apart.items()}
@@ -122,7 +127,7 @@ class Known:
             self._remove(pair)
         lightest = min(self._weight.values(), default=np.inf)
         if same is None:
-            self.unsure[pair] = None
+            self._add_unsure(pair)
         elif weight > 0:
             sign = 1 if same else -1
             self.links = self.links + Constraints.from_table([(*pair, sign, weight)])
@@ -138,8 +143,19 @@ class Known:
         self._remove(_ordered(a, b))
         self._rebuild()
 
+    def _add_unsure(self, pair: tuple[int, int]) -> None:
+        if pair not in self.unsure:
+            self.unsure[pair] = None
+            for a in pair:
+                self.unsure_of[a] = self.unsure_of.get(a, 0) + 1
+
     def _remove(self, pair: tuple[int, int]) -> None:
-        self.unsure.pop(pair, None)
+        if pair in self.unsure:
+            del self.unsure[pair]
+            for a in pair:
+                self.unsure_of[a] -= 1
+                if not self.unsure_of[a]:
+                    del self.unsure_of[a]
         self.links = self.links.select(~(np.sort(self.links.ends, axis=1) == pair).all(axis=1))
 
     def has(self, a: int, b: int) -> bool:
@@ -200,15 +216,6 @@ class Known:
     def strays(self) -> list[int]:
         """The points that belong to no cluster."""
         return [a for a, mark in self.marks.items() if mark == STRAY]
-
-    @property
-    def unsure_of(self) -> dict[int, int]:
-        """How many answers "don't know" there are about each point that has any."""
-        count: dict[int, int] = {}
-        for pair in self.unsure:
-            for a in pair:
-                count[a] = count.get(a, 0) + 1
-        return count
 
 
 def _ordered(a: int, b: int) -> tuple[int, int]:
