@@ -93,6 +93,7 @@ class Fold(NamedTuple):
     """Some of the constraints to learn from, and what does not follow from them."""
 
     learnt: Constraints
+    implied: Constraints  # the same, and what chains of them imply
     judged: Constraints  # in all folds with the mean weight of the constraints
 
 
@@ -106,10 +107,11 @@ def folds_of(links, count, k, seed):
     fold, every, found = deal(links.n_pairs, count, seed), chained(links, k), []
     for number in range(fold.max() + 1):
         learnt = links.select(fold != number)
-        judged = every.select(~_among(every, chained(learnt, k)))
-        found.append(Fold(learnt, judged if judged else links.select(fold == number)))
+        implied = chained(learnt, k)
+        judged = every.select(~_among(every, implied))
+        found.append(Fold(learnt, implied, judged if judged else links.select(fold == number)))
     scale = links.weight.mean() / np.concatenate([one.judged.weight for one in found]).mean()
-    return [Fold(learnt, judged.with_weight(scale * judged.weight)) for learnt, judged in found]
+    return [one._replace(judged=one.judged.with_weight(scale * one.judged.weight)) for one in found]
 
 
 def _among(links, others):
@@ -122,11 +124,9 @@ def _among(links, others):
 def start_likelihood(start, k, folds):
     """Return the mean log p of a constraint given a start, made without those of the same fold."""
     together = []
-    for learnt, judged in folds:
-        labels = start.labels
-        if start.linkage is not None:
-            labels = with_constraints(start, k, chained(learnt, k))
-        together.append(np.equal(*at_ends(labels, judged)))
+    for fold in folds:
+        labels = with_constraints(start, k, fold.implied)
+        together.append(np.equal(*at_ends(labels, fold.judged)))
     sign, weight = (
         np.concatenate([getattr(one.judged, name) for one in folds]) for name in ("sign", "weight")
     )

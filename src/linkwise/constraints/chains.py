@@ -7,9 +7,9 @@ the nonzeros of
 
     (1)  P_d = P P_(d-1),   N_d = P N_(d-1) + N_(d-1) P
 
-and, as there are only two clusters, of P_d = P P_(d-1) + N N_(d-1), N_d = P N_(d-1) + N P_(d-1). If
-a share e of the constraints is wrong, an even number of them with probability (2), which gives the
-weight (3) of a pair, that of one constraint being 1:
+With only two clusters, P_d = P P_(d-1) + N N_(d-1) and N_d = P N_(d-1) + N P_(d-1). If a share e of
+the constraints is wrong, the number of wrong ones in a chain is even with probability (2), and the
+pair holds. Its weight is (3), that of a constraint being 1:
 
     (2)  p_d = (1 + (1 - 2 e)^d) / 2
     (3)  c_d = log(p_d / (1 - p_d)) / log((1 - e) / e)
