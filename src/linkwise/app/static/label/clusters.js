@@ -171,7 +171,14 @@ function setStrays(outliers) {
 }
 
 export const showClusters = whenChanged(
-  ({ clusters, k, outliers, strays }) => [clusters, k, outliers, strays, [...ticked], clusters.map(({ label }) => contentsOf(label))],
+  ({ clusters, k, outliers, strays }) => [
+    clusters,
+    k,
+    outliers,
+    strays,
+    [...ticked],
+    clusters.map(({ label }) => contentsOf(label)),
+  ],
   ({ clusters, k, outliers, strays }) => {
     forgetTicks(clusters);
     showCount(k, clusters);
@@ -198,12 +205,14 @@ export function listenToClusters() {
   $("fixed").addEventListener("change", (event) => fixCount(event.target.checked));
   $("k").addEventListener("change", (event) => setCount(Number(event.target.value)));
   $("strays-auto").addEventListener("change", (event) =>
-    setStrays(event.target.checked ? "auto" : null));
+    setStrays(event.target.checked ? "auto" : null),
+  );
   $("strays-share").addEventListener("input", ({ target }) => {
     $("strays-note").textContent = target.value === "0" ? "none" : `${target.value} %`;
   });
   $("strays-share").addEventListener("change", ({ target }) =>
-    setStrays(target.value === "0" ? null : Number(target.value) / 100));
+    setStrays(target.value === "0" ? null : Number(target.value) / 100),
+  );
   listenToNaming();
   listenToContents(showClusters);
 }
