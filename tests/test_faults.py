@@ -258,8 +258,9 @@ def test_a_number_of_pairs_is_finite(n_pairs):
 
 
 @pytest.mark.parametrize("outliers", [0.0, 0.3, "auto"])
-def test_no_row_is_a_stray_if_constraints_name_all(outliers, two):
-    everyone = Constraints(cannot_link=[(i, i + 15) for i in range(15)])
+def test_no_row_is_a_stray_if_must_links_join_all(outliers, two):
+    halves = [(i, i + 1) for half in (0, 15) for i in range(half, half + 14)]
+    everyone = Constraints(halves, [(0, 15)])
     model = LinkClustering(2, effort="fast", outliers=outliers, random_state=0)
     assert model.fit(two, constraints=everyone).labels_.min() == 0
 
