@@ -501,7 +501,9 @@ class LinkClustering(InductiveClusterer):
             plain = self._plain_of(earlier.models)
         else:
             rows = sample_rows(X, links, effort.rows, self._seed)
-            rows = np.setdiff1d(rows, getattr(self, "_left_out", []), assume_unique=True)
+            rows = np.setdiff1d(
+                rows, to_host(getattr(self, "_left_out", np.zeros(0))), assume_unique=True
+            )
             plain = self._plain_of(self._sample_models(X, rows, effort))
         rows = plain.models.rows
         known = links.restrict(rows).resolve(rows)
