@@ -157,7 +157,8 @@ class Job(NamedTuple):
 
     number: int  # of the feature set
     start: int
-    links: object  # Constraints
+    links: Constraints
+    implied: Constraints  # the same, and what chains of them imply
     penalties: tuple = PENALTIES  # the first of them
 
 
@@ -170,12 +171,10 @@ def fits(problem, jobs):
 def _fits_at_a_time(problem, jobs):
     """Return what `fits` does, by one search."""
     sets = [problem.sets[job.number][1] for job in jobs]
-    tools, labels, every = door(sets[0]), {}, {}
+    tools, labels = door(sets[0]), {}
     for job in jobs:
-        if id(job.links) not in every:
-            every[id(job.links)] = chained(job.links, problem.k)
         if (job.start, id(job.links)) not in labels:
-            found = with_constraints(problem.starts[job.start], problem.k, every[id(job.links)])
+            found = with_constraints(problem.starts[job.start], problem.k, job.implied)
             labels[job.start, id(job.links)] = found
     both = list(zip(jobs, sets, strict=True))
     first = [start_weights(Z, labels[job.start, id(job.links)], problem.k) for job, Z in both]
@@ -183,7 +182,7 @@ def _fits_at_a_time(problem, jobs):
     together = fits_of(
         points,
         [job.links.resolve(job.links.ids) for job in jobs],
-        [every[id(job.links)].resolve(job.links.ids) for job in jobs],
+        [job.implied.resolve(job.links.ids) for job in jobs],
     )
     W_0 = tools.stacked([tools.asarray(W, together.z) for W in first])
     W, found = W_0, []
@@ -205,7 +204,7 @@ def judge(problem, folds, cases, *, error=SCORED_ERROR):
     cases : list of (number of the feature set, number of the start, number of a fold)
     error : float, share of wrong constraints
     """
-    jobs = [Job(number, start, folds[fold].learnt) for number, start, fold in cases]
+    jobs = [Job(v, start, folds[fold].learnt, folds[fold].implied) for v, start, fold in cases]
     judged = []
     for (number, _, fold), found in zip(cases, fits(problem, jobs), strict=True):
         held = folds[fold].judged

@@ -99,14 +99,14 @@ def matching(q, reference):
     return linear_sum_assignment(to_host(reference.T @ q), maximize=True)[1]
 
 
-def members_of(problem, candidates, weights):
+def members_of(problem, implied, candidates, weights):
     """Return the Members: candidates of positive weight, fitted to all constraints, matched."""
     counted = [one for one, weight in zip(candidates, weights, strict=True) if weight > 0]
     jobs = {}
     for pair in dict.fromkeys((one.number, one.start) for one in counted):
         lightest = min(one.penalty for one in counted if (one.number, one.start) == pair)
         path = tuple(penalty for penalty in PENALTIES if penalty >= lightest)
-        jobs[pair] = Job(*pair, problem.links, path)
+        jobs[pair] = Job(*pair, problem.links, implied, path)
     fitted = dict(zip(jobs, fits(problem, list(jobs.values())), strict=True))
     found: list = []
     reference = None
@@ -161,7 +161,7 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     best = int(np.argmax(weights))
     order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
     candidates, weights = [candidates[i] for i in order], weights[order]
-    members = members_of(problem, candidates, weights)
+    members = members_of(problem, every, candidates, weights)
     of = {id(described): Z for described, Z in sets}
     evidence = pooled(members, lambda described: of[id(described)])
     co_trained, wrong = None, ERROR

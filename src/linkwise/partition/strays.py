@@ -15,8 +15,7 @@ replaced by log r of all rows, is compared with the other clusters: with the med
 The classes of 16 real sets were below 1.7 deviations in this, but for classes of at most five rows;
 uniform noise in the 64 columns of digits was at 4.6.
 
-How surely a row is a stray is a logistic function of s
-that is one half at the cut.
+How surely a row is a stray is a logistic function of s that is one half at the cut.
 
 Rows that must-links join are strays together or not at all, by the least s among them: one row that
 is near others shows that all of them belong somewhere. A group is left out of a share that it does

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.blocks.executors import one_thread
-from linkwise.choice.candidates import PENALTIES, Job, Problem, fits, rank_starts
+from linkwise.choice.candidates import PENALTIES, Job, Problem, chained, fits, rank_starts
 from linkwise.class_models import ERROR, probability_wrong, propagate
 from linkwise.class_models.learners import best_strength
 from linkwise.class_models.pair_softmax import LEAST, class_probabilities, start_weights
@@ -80,7 +80,7 @@ def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Mode
         if links:
             penalties = PENALTIES[: int(np.sum(np.array(FROM) <= links.n_pairs))]
             problem = Problem(plain.sets[:1], [start], k, by_place)
-            W = fits(problem, [Job(0, 0, by_place, penalties)])[0][-1]
+            W = fits(problem, [Job(0, 0, by_place, chained(by_place, k), penalties)])[0][-1]
         else:
             W = start_weights(Z, start.labels, k)
         rows = sample[at]
