@@ -1,5 +1,6 @@
 """Laws of the page's server: who is let in, what is written down, what holds."""
 
+import asyncio
 import json
 import os
 import queue
@@ -33,6 +34,7 @@ from linkwise.app.messages import Job, Map, Result
 from linkwise.app.requests import fingerprint
 from linkwise.app.security import Access, Kept, check_host, keep, recall
 from linkwise.app.server import application
+from linkwise.app.updates import Watched, event_route
 from linkwise.app.worker import Worker
 from linkwise.cli import main
 from linkwise.journal import read_project
@@ -902,3 +904,28 @@ def test_the_worker_works_can_be_stopped_and_ends():
         worker.close()
     assert not worker.process.is_alive()
     assert heard.empty() or all(m[0] != "ended" for m in list(heard.queue))
+
+
+def test_the_state_is_made_once_for_all_open_browsers():
+    class Page(Watched):
+        views = 0
+
+        def view(self):
+            self.views += 1
+            return {"tick": self.tick}
+
+    async def heard(page, tabs, changes):
+        await page.open()
+        events = event_route(page, page.view)
+        streams = [(await events(None)).body_iterator for _ in range(tabs)]
+        for stream in streams:
+            assert await anext(stream) == "retry: 1000\n\n"
+            assert await anext(stream) == 'data: {"tick": 0}\n\n'
+        for tick in range(1, changes + 1):
+            waiting = [asyncio.ensure_future(anext(stream)) for stream in streams]
+            await asyncio.sleep(0.01)
+            await page.changed()
+            assert await asyncio.gather(*waiting) == [f'data: {{"tick": {tick}}}\n\n'] * tabs
+        return page.views
+
+    assert asyncio.run(heard(Page(), tabs=5, changes=3)) == 5 + 3

@@ -50,6 +50,7 @@ from linkwise.journal import (
 from linkwise.journal import file as project_file
 from linkwise.journal.events import KINDS, checked_body
 from linkwise.journal.exports import inert, restored
+from linkwise.journal.state import SAID
 from linkwise.tables import write_labels
 
 N = 12
@@ -403,6 +404,11 @@ class Programs(RuleBasedStateMachine):
         np.testing.assert_array_equal(apart, expected[1])
         clash = bool((together & apart).any())
         assert bool(self.journal.state.conflict()) == clash
+        state = self.journal.state
+        answers = [event.body["same"] for event in state.active if event.kind == "answer"]
+        assert state.counts == {word: answers.count(same) for same, word in SAID.items()}
+        named = [event.body["name"] for event in state.active if event.kind == "rename"]
+        assert [one.name for one in state.names] == named
 
     def teardown(self):
         if hasattr(self, "journal"):

@@ -1,8 +1,9 @@
 """The page's server under long use: memory, open files and the time to the next question stay flat.
 
-The processor time of an answer is that of the server, its thread of the model included. On a busy
-machine it says more than the seconds. LINKWISE_SOAK_MINUTES and LINKWISE_SOAK_ANSWERS set the size;
-docs/reliability.md has the figures of 30 minutes and 10,000 answers.
+Memory, open files and processor time are those of the server and of its worker process together. On
+a busy machine the processor time of an answer says more than the seconds. LINKWISE_SOAK_MINUTES and
+LINKWISE_SOAK_ANSWERS set the size; docs/reliability.md has the figures of 30 minutes and 10,000
+answers. LINKWISE_SOAK_TELLING is the share of answers that are "same" or "different".
 """
 
 import http.client
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +31,7 @@ MINUTES = float(os.environ.get("LINKWISE_SOAK_MINUTES", "0.3"))
 ANSWERS = int(os.environ.get("LINKWISE_SOAK_ANSWERS", "150"))
 TABS = 20
 ROWS = 400
-TELLING = 0.03  # share of the answers that are "same" or "different": so many leave pairs to ask
+TELLING = float(os.environ.get("LINKWISE_SOAK_TELLING", "0.03"))  # so few leave pairs to ask
 SERVER = """
 import sys, socket, uvicorn
 from linkwise.app.label_page import LabelPage
@@ -58,6 +60,23 @@ app = application(label_routes(page), Access(port, key=key), files=FILES, lifesp
 print(port, flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on")).run(sockets=[sock])
 """
+
+
+def stat(place):
+    """Return what /proc says of a process after its name: its state, its parent, ..."""
+    return (place / "stat").read_text().rpartition(")")[2].split()
+
+
+def family(pid):
+    """Return the folders in /proc of a process and of those that it started."""
+    found = {str(pid)}
+    parents = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parents[place.name] = stat(place)[1]
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    return [Path("/proc", one) for one in found]
 
 
 class Use:
@@ -122,11 +141,15 @@ class Use:
                 connection.close()
 
     def held(self):
-        """Return the resident megabytes, the open files and the processor seconds of the server."""
-        place = Path(f"/proc/{self.process.pid}")
-        pages = int((place / "statm").read_text().split()[1])
-        ticks = sum(map(int, (place / "stat").read_text().rpartition(")")[2].split()[11:13]))
-        files = len(list((place / "fd").iterdir()))
+        """Return the resident megabytes, the open files and the processor seconds so far."""
+        pages = files = ticks = 0
+        for place in family(self.process.pid):
+            try:
+                pages += int((place / "statm").read_text().split()[1])
+                files += len(list((place / "fd").iterdir()))
+                ticks += sum(map(int, stat(place)[11:15]))  # its own, and of children that ended
+            except OSError:  # it has just ended
+                continue
         return pages * os.sysconf("SC_PAGESIZE") / 2**20, files, ticks / os.sysconf("SC_CLK_TCK")
 
 

@@ -42,15 +42,26 @@ class Watched:
 
 
 def event_route(watched, view):
-    """Return the handler of the updates of a Watched page; each sends view() as JSON."""
+    """Return the handler of the updates of a Watched page; each sends view() as JSON.
+
+    The view of a change is made once for all open browsers. One that has just been opened gets its
+    own, because something may have happened since the last change.
+    """
+    latest = -1, ""  # a tick, and the view of it as text
+
+    def text_of(tick, seen):
+        nonlocal latest
+        if latest[0] != tick or seen < 0:
+            latest = tick, json.dumps(view())
+        return latest[1]
 
     async def events(request):
         async def stream():
             seen = -1
             yield "retry: 1000\n\n"
             while not watched.closing:
-                fresh, seen = seen != watched.tick, watched.tick
-                yield f"data: {json.dumps(view())}\n\n" if fresh else ": here\n\n"
+                before, seen = seen, watched.tick
+                yield f"data: {text_of(seen, before)}\n\n" if seen != before else ": here\n\n"
                 with suppress(TimeoutError):
                     await asyncio.wait_for(watched.change(seen), BEAT)
 

@@ -9,6 +9,7 @@ still possible. Nothing is ever removed: two answers that contradict each other 
 To apply one event costs O(1) besides the rows it names.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
 
+SAID = {True: "same", False: "different", None: "unsure"}
 SEVERAL = "about several rows"  # answers to questions about a label or a set
 
 
@@ -44,6 +46,8 @@ class State:
         self._undone: dict[int, None] = {}  # what redo brings back, the last first
         self._active: list[Event] | None = None  # those that count, in the order of the log
         self._shared = False  # whether another state has the same list
+        self._said: Counter[str] = Counter()  # how many answers that count say what
+        self._named: set[int] = set()  # the events that name clusters and count
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
@@ -64,6 +68,7 @@ class State:
         new._events, new._counting = self._events.copy(), self._counting.copy()
         new._undone = self._undone.copy()
         new._active, new._shared = self._active, True
+        new._said, new._named = self._said.copy(), self._named.copy()
         return new
 
     def target(self, kind: str, event: int | None = None) -> int:
@@ -87,19 +92,31 @@ class State:
             target = self.target("undo", event.body["event"])
             del self._counting[target]
             self._undone[target], self._active = None, None
+            self._tally(self._events[target], -1)
         elif event.kind == "redo":
             target = self.target("redo", event.body["event"])
             self._undone.pop(target, None)
             self._counting[target], self._active = None, None
+            self._tally(self._events[target], 1)
         else:
             self._events[event.seq] = event
             self._counting[event.seq] = None
+            self._tally(event, 1)
             self._undone.clear()
             if self._active is not None:
                 self._active = [*self._active] if self._shared else self._active
                 self._active.append(event)
                 self._shared = False
         self.n_events += 1
+
+    def _tally(self, event: Event, change: int) -> None:
+        """Count an event that begins (1) or stops (-1) to count."""
+        if event.kind == "answer":
+            self._said[SAID[event.body["same"]]] += change
+        elif event.kind == "group" and event.source == "answer":
+            self._said[SEVERAL] += change
+        elif event.kind == "rename":
+            (self._named.add if change > 0 else self._named.remove)(event.seq)
 
     def counts_now(self, seq: int) -> bool:
         """Tell whether an event counts."""
@@ -153,12 +170,8 @@ class State:
 
         Answers about several rows, if there are any, have a key of their own, SEVERAL.
         """
-        active = self.active
-        said = [e.body["same"] for e in active if e.kind == "answer"]
-        values = {"same": True, "different": False, "unsure": None}
-        found = {word: sum(answer is value for answer in said) for word, value in values.items()}
-        several = sum(e.kind == "group" and e.source == "answer" for e in active)
-        return found | ({SEVERAL: several} if several else {})
+        found = {word: self._said[word] for word in SAID.values()}
+        return found | ({SEVERAL: self._said[SEVERAL]} if self._said[SEVERAL] else {})
 
     @property
     def people(self) -> list[Person]:
@@ -168,7 +181,8 @@ class State:
     @property
     def names(self) -> list[Name]:
         """The names of clusters, a list of Name, the latest last; "" removes a name."""
-        return [Name(e.body["rows"], e.body["name"]) for e in self.active if e.kind == "rename"]
+        bodies = [self._events[seq].body for seq in sorted(self._named)]
+        return [Name(body["rows"], body["name"]) for body in bodies]
 
     @property
     def strokes(self) -> list[Body]:

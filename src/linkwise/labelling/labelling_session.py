@@ -21,6 +21,7 @@ from linkwise.constraints.conflicts import explain
 from linkwise.journal import Event, Journal, State, default_project
 from linkwise.journal.events import BY_HAND
 from linkwise.journal.people import Person
+from linkwise.journal.state import SAID
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.items import Items
 from linkwise.labelling.portraits import called
@@ -37,7 +38,6 @@ from linkwise.labelling.texts import clean
 from linkwise.query import Known
 
 MARKED = {UNCLEAR: "unclear", STRAY: "in no cluster"}  # in words
-SAME = {True: "same", False: "different", None: "unsure"}
 
 
 class Asked(NamedTuple):
@@ -89,7 +89,7 @@ def event_text(event: Event, called: Callable[[Any], str] = clean) -> str:
     """Return what an event says in a few words; ``called`` says what an id is called."""
     body = event.body
     if event.kind == "answer":
-        return f"{called(body['a'])} and {called(body['b'])}: {SAME[body['same']]}"
+        return f"{called(body['a'])} and {called(body['b'])}: {SAID[body['same']]}"
     if event.kind == "link" and len(body["pairs"]) == 1:
         a, b, sign, _ = body["pairs"][0]
         return f"{called(a)} {'with' if sign > 0 else 'not with'} {called(b)}"
@@ -447,4 +447,4 @@ class LabellingSession:
         """Return "same", "different" or "unsure", as a question was answered before; else None."""
         if asked.before is None:
             return None
-        return SAME[self.journal.state.event(asked.before).body["same"]]
+        return SAID[self.journal.state.event(asked.before).body["same"]]

@@ -9,15 +9,16 @@ from contextlib import contextmanager
 
 from linkwise._wording import MARKS
 from linkwise.journal import NotSaved
+from linkwise.journal.state import SAID
 from linkwise.labelling.cluster_model import ClusterModel
-from linkwise.labelling.labelling_session import SAME, Asked, LabellingSession
+from linkwise.labelling.labelling_session import Asked, LabellingSession
 from linkwise.labelling.portraits import called
 from linkwise.query import Progress, Question, SetQuestion
 from linkwise.query.session import LAST
 from linkwise.terminal.layout import cut
 from linkwise.terminal.screen import View, question_lines
 
-ANSWERS = {word: same for same, word in SAME.items()}
+ANSWERS = {word: same for same, word in SAID.items()}
 CONFLICT = 4  # pairs of a conflict that are named
 HELP = (
     "Two rows are shown. Say whether they belong together; what differs is marked, by * and, for "
