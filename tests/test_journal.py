@@ -266,6 +266,7 @@ def meaning(kind, body):
         "mark": lambda: ([], []),
         "stroke": lambda: ([], []),
         "rename": lambda: ([], []),
+        "keep": lambda: ([], []),
     }[kind]()
     return [(a, b, 1) for rows in groups for a, b in combinations(rows, 2)] + [
         (a, b, -1) for p, q in apart for a, b in product(p, q)
@@ -297,6 +298,8 @@ def corrections(draw):
         body = {"rows": some, "mark": draw(st.sampled_from(["unclear", "stray"]))}
     elif kind == "stroke":
         body = {"colour": "red", "points": [(a, a / 2) for a in some]}
+    elif kind == "keep":
+        body = {"clusters": [some[:cut], some[cut:]]}
     else:
         body = {"rows": some, "name": draw(st.text(st.characters(codec="utf-8"), max_size=5))}
     return kind, body

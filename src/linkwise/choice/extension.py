@@ -60,7 +60,12 @@ class Move(NamedTuple):
     def reason(self) -> str:
         """Return in words why the row moved."""
         if not self.because:
-            return "the models, learnt again with further constraints"
+            strays = min(self.before, self.after) < 0
+            return (
+                "strays, found again among all rows"
+                if strays
+                else "the models, learnt again with further constraints"
+            )
         verbs = {1: "must", -1: "cannot"}
         return "; ".join(f"{p.a} {verbs[p.sign]} be with {p.b}" for p in self.because)
 

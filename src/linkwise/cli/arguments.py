@@ -307,9 +307,9 @@ def parser() -> Parser:
     )
     add(
         "--into",
-        metavar="MODEL",
-        help="add the rows of DATA to the clusters of this .lwmodel file; old rows keep theirs "
-        "unless a link moves them",
+        metavar="FILE",
+        help="add the rows of DATA to the clusters of this .lwmodel file, or to this project and "
+        "its data; old rows keep their clusters unless a link moves them",
     )
     add(
         "--save",

@@ -5,6 +5,7 @@ import sys
 import time
 from argparse import Namespace
 
+from linkwise._files import kind_of_file
 from linkwise._wording import counted
 from linkwise.cli.inputs import (
     check_output_arguments,
@@ -30,6 +31,11 @@ NOT_INTO = (  # options of a fit that a saved model has
     "--standardize", "--seed", "--strict", "--size", "--balanced", "--size-weight", "--outliers",
     "--categories", "--missing",
 )  # fmt: skip
+NOT_INTO_PROJECT = {  # options that a project has itself, or that need a model
+    "save": "--save", "levels": "--levels", "explain": "--explain", "id_column": "--id",
+    "columns": "--columns", "ordered": "--ordinal", "delimiter": "--delimiter",
+    "encoding": "--encoding", "sheet": "--sheet",
+}  # fmt: skip
 SHOWN = 5  # violations in a summary; --json lists all
 
 
@@ -129,11 +135,13 @@ def check_save(args):
 
 
 def fit_into(args):
-    """Add the rows of a file to the clusters of a saved model, which takes the place of the old."""
+    """Add the rows of a file to the clusters of a saved model, or of a project."""
     for flag in NOT_INTO:
         given = getattr(args, flag.strip("-").replace("-", "_"))
         if given is not None and given is not False:
-            raise UsageError(f"{flag} is that of the model; leave it out with --into")
+            raise UsageError(f"{flag} is that of {args.into}; leave it out with --into")
+    if kind_of_file(args.into) == "project":
+        return fit_into_project(args)
     from linkwise.saving import save
 
     model = read_model(args.into)
@@ -153,21 +161,46 @@ def fit_into(args):
     save(model, args.save or args.into)
     ids = None if points.ids is None else [str(name) for name in model._sample_id]
     write_table(args, model.labels_, ids, levels)
-    report = {
-        "n": len(model.labels_), "new": len(model.labels_) - n_old, "k": model.n_clusters_,
+    report = {"n": len(model.labels_), "k": model.n_clusters_, "seconds": seconds} | ends
+    show_growth(args, n_old, model.moves_, report)
+    if args.explain:
+        print(model.explain(), file=sys.stderr)
+    return 0
+
+
+def fit_into_project(args):
+    """Add the rows of a file to a project of `linkwise label`, and to its data."""
+    for name, flag in NOT_INTO_PROJECT.items():
+        if getattr(args, name):
+            raise UsageError(f"{flag} does not go with --into a project; leave it out")
+    if args.data == "-":
+        raise UsageError("DATA is -, but rows that are added to a project come from a file")
+    from linkwise.labelling.growth import add_rows
+
+    links = read_new_links(args)
+    started = time.perf_counter()
+    found = add_rows(args.data, args.into, links)
+    seconds = round(time.perf_counter() - started, 3)
+    write_table(args, found.labels, found.items.ids, names=found.names)
+    report = {"n": len(found.labels), "k": int(found.labels.max()) + 1, "seconds": seconds}
+    show_growth(args, found.n_old, found.moves, report)
+    return 0
+
+
+def show_growth(args, n_old, moves, report):
+    """Print what --into changed, as JSON or in words."""
+    report |= {
+        "new": report["n"] - n_old,
         "moves": [
             {"id": move.sample, "before": move.before, "after": move.after, "why": move.reason()}
-            for move in model.moves_
+            for move in moves
         ],
-        "seconds": seconds, "output": args.output,
-    } | ends  # fmt: skip
+        "output": args.output,
+    }
     if args.json:
         print(json.dumps(report))
     elif not args.quiet:
         print(growth(report), file=sys.stderr)
-    if args.explain:
-        print(model.explain(), file=sys.stderr)
-    return 0
 
 
 def growth(report):

@@ -236,14 +236,14 @@ def labels_file(args, in_place):
     return instead_of(args.output) if in_place else nullcontext()
 
 
-def write_table(args, labels, ids, levels=None):
-    """Write the labels, and those of levels {number of clusters: labels}, to the output."""
+def write_table(args, labels, ids, levels=None, names=None):
+    """Write the labels, those of levels {number of clusters: labels}, and names to the output."""
     from linkwise.tables import label_bytes, write_labels
 
     if args.output == "-":
-        write_bytes(label_bytes(".csv", labels, ids, levels=levels))
+        write_bytes(label_bytes(".csv", labels, ids, names, levels))
     else:
-        write_labels(args.output, labels, ids, levels=levels, force=args.force)
+        write_labels(args.output, labels, ids, names, levels, force=args.force)
 
 
 def check_output_arguments(args):

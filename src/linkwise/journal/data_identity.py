@@ -61,6 +61,8 @@ def check_data(path: FilePath, theirs: Data, data: Data) -> None:
             fault = f"as it was {then}, and it has changed {now}; bring the old file back"
         else:
             fault = f"{then}, not about {data.name} {now}; name that file"
+            if theirs.named_by == "id" and data.n_rows > theirs.n_rows:
+                fault += f" (if it is {theirs.name} with more rows, give it that name)"
         raise ValueError(
             f"{path} has answers about {theirs.name} {fault}, or begin another project and import "
             "the answers there"

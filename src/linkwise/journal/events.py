@@ -8,7 +8,7 @@ number of a cluster, so it stays true when the clusters change. It means these p
     (3)  group   rows, to, apart    chain(rows and to, in turn); rows | apart
     (4)  merge   first, second  chain(first), chain(second); first & second
     (5)  split   parts          chain(part) for each; p | q for each two parts
-    (6)  mark, stroke, rename   none
+    (6)  mark, stroke, rename, keep  none
 
 chain(r) has the must-links r_i, r_i+1 and r_i, r_i+2. p & q has the must-links p_i, q_i for
 i = 1 .. max(len p, len q), the shorter list repeated from its start; p | q has the same pairs as
@@ -20,7 +20,9 @@ the rows of the cluster do that it does not name: "stay", with the last part, or
 the nearest named row.
 
 A mark is an answer about rows alone: "unclear" (they are not asked about any more) or "stray" (they
-belong to no cluster). It holds until a later event says where such a row belongs.
+belong to no cluster). It holds until a later event says where such a row belongs. A keep is written
+when the data have got more rows: the rows so far stay in these clusters, numbered 0, 1, ..., until a
+later answer reaches them.
 
 Every event has a source, which is written in the log:
 
@@ -267,6 +269,15 @@ def _rename(rows: Any, name: Any) -> Body:
     return {"rows": checked_rows(rows, "rows"), "name": checked_text(name, "name")}
 
 
+def _keep(clusters: Any, strays: Any = ()) -> Body:
+    if not isinstance(clusters, list | tuple):
+        raise ValueError(f"clusters must be lists of ids; got {clusters!r}")
+    found = checked_parts(clusters, "clusters")
+    strays = checked_rows(strays, "strays", least=0)
+    checked_parts([*found, *([strays] if strays else [])], "clusters, strays")
+    return {"clusters": found, "strays": strays}
+
+
 def _target(event: Any) -> Body:
     if not isinstance(event, int) or isinstance(event, bool) or event < 1:
         raise ValueError(f"event must be the number of an event, from 1 on; got {event!r}")
@@ -284,6 +295,7 @@ KINDS: dict[
     "mark": (_mark, ("rows", "mark"), ()),
     "stroke": (_stroke, ("colour", "points"), ("width", "image")),
     "rename": (_rename, ("rows", "name"), ()),
+    "keep": (_keep, ("clusters",), ("strays",)),
     "undo": (_target, ("event",), ()),
     "redo": (_target, ("event",), ()),
 }
@@ -312,6 +324,8 @@ def rows_of(kind: str, body: Body) -> list[Id]:
         return [end for pair in body["pairs"] for end in pair[:2]]
     if kind == "split":
         return [row for part in body["parts"] for row in part]
+    if kind == "keep":
+        return [row for part in [*body["clusters"], body["strays"]] for row in part]
     return [
         row for name in ("rows", "to", "apart", "first", "second") for row in body.get(name, ())
     ]

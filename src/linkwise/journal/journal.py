@@ -38,6 +38,7 @@ from linkwise.journal.file import (
 )
 from linkwise.journal.state import State
 
+GROWN = "grown_from"  # setting: the number of rows before, until a keep event says their clusters
 INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
@@ -169,7 +170,9 @@ class Journal:
             if project.events and is_grown(project.data, data) and self._knows(project.events):
                 more = counted(data.n_rows - project.data.n_rows, "row")
                 warn(f"{data.name} has {more} more than when {path} was last open; ids name them")
-                self._save_settings({"data": data._asdict()})
+                first = project.settings.get(GROWN) or project.data.n_rows
+                self._save_settings({"data": data._asdict(), GROWN: first})
+                project.settings[GROWN] = first
             elif project.events:
                 check_data(path, project.data, data)
                 self._check_events(project.events)

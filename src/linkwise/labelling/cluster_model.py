@@ -12,6 +12,7 @@ from linkwise.choice.final_labels import SUSPECT
 from linkwise.constraints import Constraints
 from linkwise.constraints.closure import components
 from linkwise.labelling.edits import Edit, edited
+from linkwise.labelling.kept_clusters import Kept
 from linkwise.partition.strays import distances, find_strays
 from linkwise.query import LabelQuestion, Progress, Question, Session, SetQuestion
 from linkwise.query.prepared_data import Clustering, corrected, effort_for, teaching
@@ -33,6 +34,7 @@ class Task(NamedTuple):
     n_clusters : int, or None: free. Corrections may make more or fewer
     marks : dict {row: "unclear" or "stray"}, the rows that are not asked about
     outliers : share in [0, 1) of rows that are left out of clusters, "auto", or None
+    kept : Kept, the clusters of the rows before the data got more of them, or None
     """
 
     links: Constraints
@@ -41,6 +43,7 @@ class Task(NamedTuple):
     n_clusters: int | None
     marks: Mapping[int, str] = {}
     outliers: float | str | None = None
+    kept: Kept | None = None
 
 
 class Suspected(NamedTuple):
@@ -84,6 +87,13 @@ def without_strays(labels: np.ndarray, task: Task, r: np.ndarray) -> np.ndarray:
     return out
 
 
+def _edited(
+    labels: np.ndarray, probabilities: np.ndarray, task: Task, X: Any, reference: np.ndarray
+) -> np.ndarray:
+    links = teaching(task.links)
+    return edited(labels, probabilities, task.edits, X, reference, task.kept, links)
+
+
 def project_labels(
     model: LinkClustering,
     X: Any,
@@ -99,7 +109,12 @@ def project_labels(
     """
     reference = model.fit(X, sample_id=sample_id).labels_
     model.refit(teaching(task.links if links is None else links))
-    labels = edited(model.labels_, model.probabilities_, task.edits, X, reference)
+    labels = _edited(model.labels_, model.probabilities_, task, X, reference)
+    return with_outliers(labels, X, task)
+
+
+def with_outliers(labels: np.ndarray, X: Any, task: Task) -> np.ndarray:
+    """Return labels (n,) of points X in which the share of rows that a Task asks for are strays."""
     return labels if task.outliers is None else without_strays(labels, task, distances(X))
 
 
@@ -140,7 +155,7 @@ class ClusterModel:
 
     def _edited(self, labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         reference = self.data.without_answers(self._task.n_clusters)
-        found = edited(labels, probabilities, self._task.edits, self.X, reference)
+        found = _edited(labels, probabilities, self._task, self.X, reference)
         return found if self._task.outliers is None else without_strays(found, self._task, self._r)
 
     @cached_property

@@ -30,7 +30,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import pairwise_distances_argmin
 
 from linkwise.class_models.views import one_unit
+from linkwise.constraints import Constraints
 from linkwise.journal import Event
+from linkwise.labelling.kept_clusters import Kept, joined, staying_rows
 
 NEW = 0.05  # least probability of another cluster for rows that leave theirs
 
@@ -169,7 +171,8 @@ def _split(labels: np.ndarray, edit: Edit, X: np.ndarray) -> None:
 def numbered(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return labels (n,) with the numbers of a reference: of the cluster with most rows in common.
 
-    Clusters beyond those of the reference come after them, the largest first.
+    Clusters beyond those of the reference come after them, the largest first. Rows of which the
+    reference is negative do not count.
 
     >>> numbered(np.array([1, 1, 2, 2, 0]), np.array([0, 0, 1, 1, 1]))
     array([0, 0, 1, 1, 2])
@@ -177,7 +180,8 @@ def numbered(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
     names, codes = np.unique(labels, return_inverse=True)
     sizes = np.bincount(codes)
     table = np.zeros((len(names), int(reference.max()) + 1), dtype=np.int64)
-    np.add.at(table, (codes, reference), 1)
+    counted = reference >= 0
+    np.add.at(table, (codes[counted], reference[counted]), 1)
     given = np.full(len(names), -1)
     for i, j in zip(*linear_sum_assignment(table, maximize=True), strict=True):
         if table[i, j]:
@@ -210,6 +214,8 @@ def edited(
     edits: Sequence[Edit],
     X: Any,
     reference: np.ndarray,
+    kept: Kept | None = None,
+    links: Constraints | None = None,
 ) -> np.ndarray:
     """Return the labels of a project, int32 (n,): those of the models, numbered, then edited.
 
@@ -220,14 +226,24 @@ def edited(
     edits : list of Edit, in the order of the log
     X : array or sparse matrix (n, d)
     reference : int array (n,), the labels without answers, whose numbers clusters keep
+    kept : Kept, the clusters of the rows before the data got more of them, or None. Their numbers
+        are kept instead of those of the reference
+    links : Constraints by row, the answers that models learn from; needed with ``kept``
     """
-    stable = numbered(labels, reference)
-    found = stable
-    if edits:
-        likely = np.zeros((len(labels), max(int(stable.max()) + 1, 1)))
-        for label in np.unique(labels).tolist():
-            likely[:, stable[np.argmax(labels == label)]] = probabilities[:, label]
-        points = comparable(X.toarray() if hasattr(X, "toarray") else np.asarray(X))
-        for edit in edits:
-            found = applied(found, edit, points, likely)
+    if kept is not None and links is not None and staying_rows(kept, links).any():
+        points = _points(X)
+        found, likely = joined(labels, probabilities, points, kept, links)
+    else:
+        found = numbered(labels, reference if kept is None else kept.labels)
+        likely = np.zeros((len(labels), max(int(found.max()) + 1, 1)))
+        if edits:
+            points = _points(X)
+            for label in np.unique(labels).tolist():
+                likely[:, found[np.argmax(labels == label)]] = probabilities[:, label]
+    for edit in edits:
+        found = applied(found, edit, points, likely)
     return without_gaps(found).astype(np.int32)
+
+
+def _points(X: Any) -> np.ndarray:
+    return comparable(X.toarray() if hasattr(X, "toarray") else np.asarray(X))

@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from linkwise._wording import counted
+from linkwise.exceptions import warn
 from linkwise.journal import (
     Journal,
     check_data,
@@ -15,6 +16,7 @@ from linkwise.journal import (
     write_links,
     write_log,
 )
+from linkwise.journal.journal import GROWN
 from linkwise.journal.settings import (
     Rules,
     is_count,
@@ -26,6 +28,7 @@ from linkwise.journal.settings import (
 from linkwise.labelling.cluster_model import Task, estimator, project_labels
 from linkwise.labelling.edits import edits_of
 from linkwise.labelling.items import NAME, read_items
+from linkwise.labelling.kept_clusters import UNKNOWN, Kept
 from linkwise.labelling.text_embeddings import from_project, named
 from linkwise.tables import write_labels
 from linkwise.tables.id_columns import NO_IDS
@@ -122,7 +125,7 @@ def check_count(data, n, *, least, k):
         raise ValueError(f"{rows}, too few for {k} clusters; ask for at most {n} by -k")
 
 
-def _items(data, settings, path):
+def read_by(data, settings, path):
     """Return the Items of a data file, read by the settings of a project."""
     reading = {name: settings.get(name) for name in READING}
     reading["standardize"] = bool(reading["standardize"])
@@ -135,7 +138,7 @@ def open_project(data, path, settings, *, least=2, who=None):
     Fewer than ``least`` rows are refused. ``who`` is the author of what is written, by default the
     user of this computer.
     """
-    items = _items(data, settings, path)
+    items = read_by(data, settings, path)
     check_count(data, len(items.X), least=least, k=settings["k"])
     described = describe(data, len(items.X), ids=items.ids is not None)
     journal = Journal(path, data=described, ids=items.ids, who=who)
@@ -149,10 +152,53 @@ def open_project(data, path, settings, *, least=2, who=None):
     }
     try:
         journal.configure(**settings | found)
+        note_growth(items, journal, settings)
     except BaseException:
         journal.close()
         raise
     return items, journal
+
+
+def note_growth(items, journal, settings, labels=None):
+    """Write the clusters of the rows before to the log, if the data have got more rows since.
+
+    They are ``labels``, by default those of the first rows; then rows must have been added at the
+    end.
+    """
+    n = journal.settings.get(GROWN)
+    if n is None:
+        return
+    client = f"keep {journal.data.sha256[:32]}"
+    state, ids = journal.state, items.ids[:n]
+    if journal.sent(client) is None:
+        outside = {row for event in state.active for row in event.rows}.difference(ids)
+        if outside and labels is None:
+            warn(
+                f"{journal.data.name} has {min(outside)!r} after its first {n} rows, and it has "
+                "answers: new rows go to the end; all clusters are found anew"
+            )
+        else:
+            if labels is None:
+                labels = labels_of(items.X[:n], task_of(state, ids, n, settings["k"]), settings)
+            more = counted(len(items.X) - n, "new row")
+            why = f"{more}; the {n} rows before keep their clusters"
+            journal.append("keep", keep_body(labels, ids), why=why, client=client)
+    journal.configure(**{GROWN: None})
+
+
+def keep_body(labels, ids):
+    """Return the body of the event that rows keep their clusters, labels (n,)."""
+    rows: list[list[str]] = [[] for _ in range(int(labels.max()) + 2)]
+    for name, label in zip(ids, labels.tolist(), strict=True):
+        rows[label].append(name)  # strays, -1, come last
+    return {"clusters": rows[:-1], "strays": rows[-1]}
+
+
+def labels_of(X, task, settings):
+    """Return the labels of a Task about points X (n, d), with the settings of its project."""
+    if len(X) == 1:
+        return np.zeros(1, dtype=np.intp)
+    return project_labels(estimator(len(X), settings["k"], settings["seed"] or 0), X, task)
 
 
 def import_table(path, items, journal):
@@ -176,28 +222,44 @@ def task_of(state, ids, n, n_clusters, outliers=None):
     row_of = {name: row for row, name in enumerate(range(n) if ids is None else ids)}
     links = state.constraints().resolve(ids, n=n).active()
     unsure = [(row_of[a], row_of[b]) for a, b in state.unsure]
-    editing = [event for event in state.active if event.edits_labels]
+    kept = kept_of(state, row_of, n_clusters)
+    since = 0 if kept is None else kept.event  # earlier corrections are in the clusters kept
+    editing = [event for event in state.active if event.edits_labels and event.seq > since]
     edits = [edit for event in editing for edit in edits_of(event, row_of)]
     marks = {row_of[name]: mark for name, mark in state.marks.items()}
-    return Task(links, unsure, edits, n_clusters, marks, outliers)
+    return Task(links, unsure, edits, n_clusters, marks, outliers, kept)
+
+
+def kept_event(state):
+    """Return the last `keep` event of a State that counts, or None."""
+    return next((event for event in reversed(state.active) if event.kind == "keep"), None)
+
+
+def kept_of(state, row_of, n_clusters):
+    """Return the Kept of the last `keep` event that counts, or None."""
+    event = kept_event(state)
+    if event is None:
+        return None
+    labels = np.full(len(row_of), UNKNOWN)
+    for label, rows in enumerate([*event.body["clusters"], event.body["strays"]]):
+        stray = label == len(event.body["clusters"])
+        labels[[row_of[name] for name in rows]] = -1 if stray else label
+    return Kept(labels, event.seq, n_clusters)
 
 
 def items_of(data, project, path, given=None):
     """Return the Items of a data file, read as a Project says; settings that are given go first."""
     settings = _as_kept(kept_settings(project, path, RULES))
-    return _items(data, settings | {"id_column": id_column_of(project)} | (given or {}), path)
+    return read_by(data, settings | {"id_column": id_column_of(project)} | (given or {}), path)
 
 
 def cluster(data, project, path):
     """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
     items, settings = items_of(data, project, path), kept_settings(project, path, RULES)
     check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
-    if len(items.X) == 1:
-        return items, np.zeros(1, dtype=np.intp)
-    model = estimator(len(items.X), settings["k"], settings["seed"] or 0)
     outliers = outliers_of(project.settings)
     task = task_of(project.state, items.ids, len(items.X), settings["k"], outliers)
-    return items, project_labels(model, items.X, task)
+    return items, labels_of(items.X, task, settings)
 
 
 def export(path, output, *, labels_of=None, log=False, agreement=False):
