@@ -1,6 +1,7 @@
 """Laws of the query engine: what is known, what is asked, what the answers make of the labels."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
+from linkwise.choice.effort import EFFORTS
 from linkwise.constraints import Constraints
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.query import (
@@ -29,6 +31,8 @@ from linkwise.query.doubt import expected_error
 from linkwise.query.examples import examples
 from linkwise.query.gaussian_field import Field, label_changes, seen_too, variance_reduction
 from linkwise.query.known import separate_sets
+from linkwise.query.model import fit
+from linkwise.query.neighbourhoods import neighbourhoods_of
 from linkwise.query.oracles import OutOfBudget
 from linkwise.query.session import moved
 from linkwise.query.strategies import along
@@ -649,3 +653,88 @@ def test_answers_unsure_are_counted_for_each_point_as_they_come_and_go():
         known = known.copy()
         expected = Counter(point for pair in known.unsure for point in pair)
         assert known.unsure_of == expected
+
+
+@settings(deadline=None, max_examples=60)
+@given(ANSWERS, st.lists(WEIGHTS, min_size=25, max_size=25))
+def test_answers_added_one_by_one_are_as_if_all_were_given_at_once(answers, weights):
+    known, told = Known(), []
+    for (a, b, same), weight in zip(answers, weights, strict=False):
+        known.add(a, b, same, weight)
+        told += [] if same is None else [(a, b, same, weight)]
+    at_once = Known(links_of(told), [answer[:2] for answer in answers if answer[2] is None])
+    assert vars(known) == vars(at_once)
+    assert_array_equal(known.unsure_pairs, np.array(list(known.unsure)).reshape(-1, 2))
+
+
+def test_a_session_follows_more_answers_as_it_follows_them_all(prepared):
+    X, y = points()
+    session, again = Session(X), Session(X)
+    rng = np.random.default_rng(0)
+    links, unsure, marks = [], [], {}
+    for step in range(60):
+        a, b = rng.choice(len(X), 2, replace=False).tolist()
+        if step % 3:
+            links.append((a, b, bool(y[a] == y[b])))
+        else:
+            unsure.append((a, b))
+        if step % 20 == 19:
+            marks = {**marks, a: "unclear"}
+            links.pop(0)  # as after an undo
+        if step == 30:
+            session.tell(0, 1, True)  # it is replaced
+        session.follow(links_of(links), unsure, marks)
+        again._followed = None
+        again.follow(links_of(links), unsure, marks)
+        assert vars(session._known) == vars(again._known)
+
+
+def test_a_row_is_compared_with_no_neighbourhood_that_is_known_to_be_its_own_or_not(prepared):
+    data, y = prepared
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        pairs = [rng.choice(data.n, 2, replace=False).tolist() for _ in range(25)]
+        unsure = [rng.choice(data.n, 2, replace=False).tolist() for _ in range(40)]
+        known = Known(links_of([(a, b, bool(y[a] == y[b])) for a, b in pairs]), unsure)
+        sets = neighbourhoods_of(Context(data, known, 3), 0, exact=True)
+        said = {frozenset(pair) for pair in unsure}
+        for z, members in enumerate(sets.members):
+            for i, row in enumerate(sets.rows.tolist()):
+                with_it = known.members(row)
+                inside = any(row in others for others in sets.members)
+                doubt = any(frozenset((a, b)) in said for a in with_it for b in members.tolist())
+                open_ = known.relation(row, members[0]) is None and not doubt
+                assert sets.free[i, z] == (open_ and not inside and not known.is_aside(row))
+
+
+def test_answers_about_rows_that_are_not_learnt_from_leave_the_others_alone(monkeypatch):
+    fast = EFFORTS["fast"]._replace(rows=40)
+    monkeypatch.setitem(EFFORTS, "fast", fast)
+    X, y = points(n=60)
+    session = Session(X, n_clusters=3)
+    sample = session.data.plain.models.rows
+    left_out = np.setdiff1d(np.arange(60), sample)
+    assert len(left_out) == 20
+    before = session.ask(3)
+    for a, b in pairwise([*left_out.tolist(), 59, 0, 58, 1]):
+        if a != b:
+            session.tell(a, b, bool(y[a] == y[b]))
+            questions = session.ask(3)
+            assert {row for question in questions for row in question[:2]} <= set(sample.tolist())
+            session.ask_widely()
+    for link in list(session.links):
+        session.forget(*link[:2])
+    assert session.ask(3) == before
+
+
+def test_questions_after_many_answers_are_chosen_by_some_of_them(prepared, monkeypatch):
+    data, y = prepared
+    rng = np.random.default_rng(0)
+    pairs = [rng.choice(data.n, 2, replace=False).tolist() for _ in range(300)]
+    known = Known(links_of([(a, b, bool(y[a] == y[b])) for a, b in pairs]))
+    every = fit(data, known, 3)
+    monkeypatch.setattr("linkwise.query.model.RANKED", 30)
+    monkeypatch.setattr("linkwise.query.model.LEARNT", 60)
+    some = fit(data, known, 3)
+    assert adjusted_rand_index(every.q.argmax(axis=1), some.q.argmax(axis=1)) > 0.95
+    assert some.known.n_answers == known.n_answers

@@ -205,10 +205,10 @@ class LabellingSession:
         if not alone or before.conflict is not None:
             return None
         a, b, same = *(self.row_of[event.body[end]] for end in "ab"), event.body["same"]
-        if before.known.has(a, b) or a in before.task.marks or b in before.task.marks:
+        if before.known.answer(a, b) is not None or {a, b} & set(before.task.marks):
             return None
         known, links, task, people = before.known.copy(), before.links, before.task, before.people
-        known.tell(a, b, same)
+        known.add(a, b, same)
         if same is None:
             task = task._replace(unsure=[*task.unsure, (a, b)])
         else:

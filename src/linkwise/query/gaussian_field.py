@@ -32,7 +32,7 @@ def field_of(context: Context) -> Field:
     model, data = context.model, context.data
     shrink = data.graphs[model.graph].shrink[model.strength].astype(np.float64)
     U = data.in_basis(model.graph)[model.rows].astype(np.float64)
-    seen = U[np.searchsorted(model.rows, np.array(context.known.touched(), dtype=np.intp))]
+    seen = U[np.searchsorted(model.rows, np.array(model.known.touched(), dtype=np.intp))]
     A = np.diag(1 / np.maximum(shrink, 1e-6) - 1 + LEAST) + seen.T @ seen  # Eq. (1)
     return Field(U, np.linalg.inv(A))
 

@@ -4,15 +4,17 @@
     (2)  a is not with b  if a cannot-link joins some a' ~ a and some b' ~ b
 
 (1) are the sets of a union-find, and (2) is a set of roots beside each root. The smaller of two
-sets is merged into the larger one: m answers cost O(m log m) in all. To forget an answer costs a
-pass over the others.
+sets is merged into the larger one: m answers cost O(m log m) in all. To forget an answer, or to
+state a pair again, costs a pass over the others.
 
 The weights of pairs stated several times, the same way, add up. Heavier pairs are entered first,
 equal ones in their order. A pair that contradicts what already follows is kept, but nothing
 follows from it: when links conflict, the heavier wins.
 """
 
+from array import array
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -56,6 +58,7 @@ class Known:
         self.links = Constraints() if links is None else links.active()
         self.unsure: dict[tuple[int, int], None] = {}
         self.unsure_of: dict[int, int] = {}
+        self._unsure_ends = array("q")  # those of all such pairs, one after the other
         for a, b in unsure:
             self._add_unsure(_ordered(a, b))
         self.marks: dict[int, str] = dict(marks or {})
@@ -66,11 +69,17 @@ class Known:
         new = object.__new__(Known)
         new.links, new.contradicted = self.links, self.contradicted.copy()
         new.unsure, new.marks = self.unsure.copy(), self.marks.copy()
-        new.unsure_of = self.unsure_of.copy()
+        new.unsure_of, new._unsure_ends = self.unsure_of.copy(), self._unsure_ends[:]
         new._weight, new._root = self._weight.copy(), self._root.copy()
         new._members = {root: points.copy() for root, points in self._members.items()}
         new._apart = {root: others.copy() for root, others in self._apart.items()}
         return new
+
+    def among(self, rows: np.ndarray) -> "Known":
+        """Return what the answers about some rows (r,), ascending, say without the others."""
+        inside = self.unsure_pairs[np.isin(self.unsure_pairs, rows).all(axis=1)]
+        marks = {row: self.marks[row] for row in np.intersect1d(list(self.marks), rows).tolist()}
+        return Known(self.links.restrict(rows), inside.tolist(), marks)
 
     @property
     def n_answers(self) -> int:
@@ -122,21 +131,24 @@ class Known:
         It replaces earlier answers about the same pair. One of weight 0 says nothing.
         """
         pair = _ordered(a, b)
-        again = self.has(a, b)
-        if again:
+        if self.has(a, b):
             self._remove(pair)
-        lightest = min(self._weight.values(), default=np.inf)
+            self._rebuild()
+        self.add(a, b, same, weight)
+
+    def add(self, a: int, b: int, same: bool | None, weight: float = 1.0) -> None:
+        """Take an answer beside all earlier ones, as if it were the last of those given first."""
+        pair = _ordered(a, b)
         if same is None:
             self._add_unsure(pair)
         elif weight > 0:
-            sign = 1 if same else -1
-            self.links = self.links + Constraints.from_table([(*pair, sign, weight)])
-            if not again and weight <= lightest:  # it is the last to be entered anyway
-                self._weight[*pair, sign] = weight
-                self._enter(*pair, sign)
-                return
-        if again or same is not None:
-            self._rebuild()
+            key = (*pair, 1 if same else -1)
+            self.links = self.links + Constraints.from_table([(*key, weight)])
+            if key not in self._weight and weight <= min(self._weight.values(), default=np.inf):
+                self._weight[key] = weight
+                self._enter(*key)
+            else:  # it is not the last to be entered
+                self._rebuild()
 
     def forget(self, a: int, b: int) -> None:
         """Remove the answers about a pair."""
@@ -146,12 +158,14 @@ class Known:
     def _add_unsure(self, pair: tuple[int, int]) -> None:
         if pair not in self.unsure:
             self.unsure[pair] = None
+            self._unsure_ends.extend(pair)
             for a in pair:
                 self.unsure_of[a] = self.unsure_of.get(a, 0) + 1
 
     def _remove(self, pair: tuple[int, int]) -> None:
         if pair in self.unsure:
             del self.unsure[pair]
+            self._unsure_ends = array("q", chain.from_iterable(self.unsure))
             for a in pair:
                 self.unsure_of[a] -= 1
                 if not self.unsure_of[a]:
@@ -167,9 +181,18 @@ class Known:
         must, cannot = (self._weight.get((*_ordered(a, b), sign), 0.0) for sign in (1, -1))
         return None if must == cannot == 0 else must >= cannot
 
+    @property
+    def unsure_pairs(self) -> np.ndarray:
+        """The pairs to which "don't know" was answered, int array (u, 2)."""
+        return np.array(self._unsure_ends, dtype=np.int64).reshape(-1, 2)
+
     def root(self, a: int) -> int:
         """Return the point that represents all that a is known to be with."""
         return self._root.get(a, a)
+
+    def roots_of(self, points: np.ndarray) -> np.ndarray:
+        """Return the root of every point, int array (r,)."""
+        return np.array([self._root.get(a, a) for a in points.tolist()], dtype=np.int64)
 
     def members(self, a: int) -> list[int]:
         """Return the points known to be with a, including a."""

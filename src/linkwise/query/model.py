@@ -9,8 +9,9 @@ likely wrong.
 
 Strategies see the points, the answers and this model as a Context, and return Questions.
 
-The model is a function of the data and the answers: an answer undone leaves no trace.
-O(m r k) a step of the fit for m answers, r features, k clusters.
+The model is a function of the data and the answers: an answer undone leaves no trace. Where there
+are many answers the fit uses some of them, so that the time to a question does not grow; the belief
+propagation uses all. O(m r k) a step of the fit for m answers, r features, k clusters.
 """
 
 from functools import cached_property
@@ -31,6 +32,7 @@ from linkwise.query.prepared_data import Clustering, PreparedData, teaching
 ASKED = 3  # nearest neighbourhoods a set must be apart from to be one itself
 LIKELY = 0.5  # probability of being wrong above which an answer is left out
 FROM = (0, 10, 60)  # answers from which on each penalty, the next smaller one, is used
+RANKED, LEARNT = 300, 600  # answers that the start and the weights are chosen by, at most
 
 
 class Model(NamedTuple):
@@ -42,6 +44,7 @@ class Model(NamedTuple):
     q : array (r, k)
     k : int
     classes : list of roots of the neighbourhoods
+    known : Known, the answers about points that the models learn from
     trusted : Known, the answers that are not likely wrong
     graph : int, the number of the graph in which the clusters are clearest
     strength : int, the strength of its smoother
@@ -51,6 +54,7 @@ class Model(NamedTuple):
     q: np.ndarray
     k: int
     classes: list[int]
+    known: Known
     trusted: Known
     graph: int
     strength: int
@@ -65,22 +69,23 @@ def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Mode
     """Return the Model of the data and what is known."""
     with one_thread():
         plain, sample = data.plain, data.plain.models.rows
-        links = teaching(known.links)
         if len(sample) < data.n:  # then some points are not learnt from
-            links = links.restrict(sample)
+            known = known.among(sample)
+        links = teaching(known.links)
         by_place = links.resolve(sample)
         least = n_clusters or data.likely_count
         classes = classes_of(data, known, n_clusters, least)
         k = max(least, len(classes))
         partitions, belief = plain.partitions(k)
         fixed = [one._replace(linkage=None) for one in partitions]
-        start = rank_starts(fixed, belief, k, by_place, data.seed)[0]
-        at = np.searchsorted(sample, np.union1d(data.core, np.intersect1d(known.touched(), sample)))
+        start = rank_starts(fixed, belief, k, _spread(by_place, RANKED), data.seed)[0]
+        at = np.searchsorted(sample, np.union1d(data.core, np.array(known.touched(), int)))
         Z = plain.sets[0][1]
         if links:
             penalties = PENALTIES[: int(np.sum(np.array(FROM) <= links.n_pairs))]
-            problem = Problem(plain.sets[:1], [start], k, by_place)
-            W = fits(problem, [Job(0, 0, by_place, chained(by_place, k), penalties)])[0][-1]
+            learnt = _spread(by_place, LEARNT)
+            problem = Problem(plain.sets[:1], [start], k, learnt)
+            W = fits(problem, [Job(0, 0, learnt, chained(learnt, k), penalties)])[0][-1]
         else:
             W = start_weights(Z, start.labels, k)
         rows = sample[at]
@@ -95,7 +100,14 @@ def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Mode
         graph = int(np.argmax([modularity(W, start.labels) for W in data.affinities]))
         hot = np.eye(k, dtype=np.float32)[start.labels]
         strength = best_strength(data.graphs[graph], hot, np.ones(len(hot), dtype=np.float32))
-        return Model(rows, found.q, k, classes, trusted, graph, strength)
+        return Model(rows, found.q, k, classes, known, trusted, graph, strength)
+
+
+def _spread(links: Constraints, most: int) -> Constraints:
+    """Return at most so many links, spread evenly over their order."""
+    if links.n_pairs <= most:
+        return links
+    return links.select(np.linspace(0, links.n_pairs - 1, most).astype(np.intp))
 
 
 def _among(links: Constraints, others: Constraints) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.query.known import separate_sets
+from linkwise.query.known import Known, separate_sets
 from linkwise.query.model import Context, Question
 
 TURNS = 3  # members that show a neighbourhood in turn: more would be less typical
@@ -42,32 +42,39 @@ def neighbourhoods_of(context: Context, first: int, *, exact: bool = False) -> N
     With ``exact`` all neighbourhoods are known to be apart, else those that are near (``model``).
     """
     model = context.model
-    known = context.known if exact else model.trusted
+    known = model.known if exact else model.trusted
     roots = separate_sets(known, context.n_clusters) if exact else model.classes
     roots = roots or [first]
     rows = model.rows
     members = [np.array(known.members(root)) for root in roots]
     centres = np.array([model.q[np.searchsorted(rows, m)].mean(axis=0) for m in members])  # (l, k)
     p = model.q @ centres.T
-    free = np.ones(p.shape, dtype=bool)
-    number = {root: z for z, root in enumerate(roots)}
-    for root in known.roots():
-        if root in number:
-            free[np.searchsorted(rows, known.members(root))] = False
-            continue
-        shut = [number[other] for other in known.apart(root) if other in number]
-        for point in known.members(root):
-            free[np.searchsorted(rows, point), shut] = False
-    for a, b in context.known.unsure:
-        for one, other in ((a, b), (b, a)):
-            if known.root(one) in number:
-                unsure = np.intersect1d(known.members(other), rows)
-                free[np.searchsorted(rows, unsure), number[known.root(one)]] = False
+    free = _free(context, known, roots)
     aside = np.intersect1d(context.known.aside(), rows)
     free[np.searchsorted(rows, aside)] = False
     free[np.searchsorted(rows, members[0][0]), 0] = False
     complete = len(roots) >= model.k
     return Neighbourhoods(members, p, free, rows, complete)
+
+
+def _free(context: Context, known: Known, roots: list[int]) -> np.ndarray:
+    """Return whether nothing is known of a row and a neighbourhood, bool (r, l), by their roots."""
+    rows = context.model.rows
+    own = known.roots_of(rows)
+    sets, of = np.unique(own, return_inverse=True)  # the sets of rows known to be together
+    number = {root: z for z, root in enumerate(roots)}
+    inside = np.array([number.get(root, -1) for root in own.tolist()])  # (r,), -1: in none
+    shut = np.zeros((len(sets), len(roots)), dtype=bool)
+    for z, root in enumerate(roots):
+        shut[np.searchsorted(sets, list(known.apart(root))), z] = True
+    unsure = context.model.known.unsure_pairs
+    unsure = unsure[np.isin(unsure, rows).all(axis=1)]
+    one, other = (np.searchsorted(rows, ends) for ends in np.r_[unsure, unsure[:, ::-1]].T)
+    told = inside[one] >= 0
+    shut[of[other[told]], inside[one[told]]] = True
+    free = ~shut[of]
+    free[inside >= 0] = False
+    return free
 
 
 def shut(sets: Neighbourhoods) -> np.ndarray:

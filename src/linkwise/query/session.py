@@ -72,6 +72,13 @@ def share_in_doubt(context: Context) -> float:
     return expected_error(unsure, u, links.n_pairs, model.k)
 
 
+Followed = tuple[Constraints, list[tuple[int, int]], dict[int, str]]
+
+
+def _columns(links: Constraints) -> tuple[np.ndarray, ...]:
+    return links.ends, links.sign, links.weight, links.source
+
+
 class Session:
     """Ask about pairs of points, take answers, cluster.
 
@@ -133,6 +140,7 @@ class Session:
         self.n_clusters: int | None = None if n_clusters is None else int(n_clusters)
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
         self.data = PreparedData(X, seed=self.seed, n_clusters=self.n_clusters)
+        self._followed: Followed | None = None
         self.follow(Constraints())
 
     @property
@@ -156,7 +164,7 @@ class Session:
         unsure: Iterable[tuple[int, int]] = (),
         marks: dict[int, str] | None = None,
     ) -> None:
-        """Replace all answers.
+        """Replace all answers. Those that come after the ones followed last are added quickly.
 
         Parameters
         ----------
@@ -165,14 +173,39 @@ class Session:
         unsure : pairs (a, b) of rows to which "don't know" was answered
         marks : dict {row: "unclear" or "stray"}
         """
-        links = links.resolve(n=self.n)
-        pairs = [self._checked(a, b, None)[:2] for a, b in unsure]
+        links = links.resolve(n=self.n).active()
         marked = dict(self._checked_mark(*one) for one in (marks or {}).items())
-        self._known = Known(links, pairs, marked)
+        unsure = list(unsure)
+        more = self._more(links, unsure, marked)
+        if more is None:
+            pairs = [self._checked(a, b, None)[:2] for a, b in unsure]
+            self._known = Known(links, pairs, marked)
+        else:
+            for answer in more:
+                self._known.add(*answer)
+            self._known.links = links  # with their sources
         self._memo: dict[str, Any] = {}
-        self._changed()
+        self._changed((links, unsure, marked))
 
-    def _changed(self) -> None:
+    def _more(
+        self, links: Constraints, unsure: list[tuple[int, int]], marks: dict[int, str]
+    ) -> list[tuple[int, int, bool | None, float]] | None:
+        """Return the answers after those that were followed last; None if those have changed."""
+        if self._followed is None:
+            return None
+        before, old_unsure, old_marks = self._followed
+        m, u = before.n_pairs, len(old_unsure)
+        columns = ((a[:m], b) for a, b in zip(_columns(links), _columns(before), strict=True))
+        same = all(np.array_equal(*both) for both in columns)
+        if not same or marks != old_marks or unsure[:u] != old_unsure:
+            return None
+        told = links.select(np.arange(m, links.n_pairs))
+        return [(a, b, sign > 0, weight) for a, b, sign, weight in told] + [
+            self._checked(a, b, None) for a, b in unsure[u:]
+        ]
+
+    def _changed(self, followed: Followed | None = None) -> None:
+        self._followed = followed
         self.context = Context(
             self.data, self._known, self.n_clusters, seed=self.seed, memo=self._memo
         )

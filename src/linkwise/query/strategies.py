@@ -185,7 +185,7 @@ def boundary(context: Context, n: int) -> list[Question]:
     sets, model = neighbourhoods_of(context, _any_row(context), exact=True), context.model
     U = context.data.in_basis(model.graph)[model.rows]
     score = np.max([along(v) for v in U[:, 1 : max(model.k, 2)].T], axis=0)
-    asked = np.searchsorted(sets.rows, np.array(context.known.touched(), dtype=np.intp))
+    asked = np.searchsorted(sets.rows, np.array(model.known.touched(), dtype=np.intp))
     fresh = np.ones(len(score), dtype=bool)
     fresh[asked] = False
     reason = "The first lies alone or between two clusters."

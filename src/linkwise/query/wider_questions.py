@@ -73,21 +73,17 @@ def in_or_out(p: np.ndarray) -> np.ndarray:
     return entropy(np.stack((p, 1 - p), axis=-1))
 
 
-def _sets(context: Context, question: Question) -> Neighbourhoods:
-    return neighbourhoods_of(context, question.b)
-
-
-def pair_worth(context: Context, question: Question) -> float:
+def pair_worth(sets: Neighbourhoods, question: Question) -> float:
     """Return the worth of a pair, Eq. (1)."""
-    sets = _sets(context, question)
     at = np.searchsorted(sets.rows, question.a)
     z = [place for place, members in enumerate(sets.members) if question.b in members]
     return float(in_or_out(sets.p[at, z[0]])) if z else 1.0
 
 
-def label_question(context: Context, question: Question) -> LabelQuestion | None:
+def label_question(
+    context: Context, sets: Neighbourhoods, question: Question
+) -> LabelQuestion | None:
     """Return the question for the cluster of the first row of a pair; None without a choice."""
-    sets = _sets(context, question)
     i = int(np.searchsorted(sets.rows, question.a))
     anchors: list[int] = []
     p: list[float] = []
@@ -104,9 +100,8 @@ def label_question(context: Context, question: Question) -> LabelQuestion | None
     return LabelQuestion(question.a, anchors, reason, bits / (1 + (len(anchors) - 2) * LABEL))
 
 
-def set_question(context: Context, question: Question) -> SetQuestion | None:
+def set_question(context: Context, sets: Neighbourhoods) -> SetQuestion | None:
     """Return the set of rows whose answers tell most; None if there is none of three or more."""
-    sets = _sets(context, question)
     bits = np.where(sets.free, in_or_out(np.clip(sets.p, 0, 1)), 0)
     bits[sets.p.argmax(axis=1)[:, None] != np.arange(sets.p.shape[1])] = 0  # likeliest alone
     best: tuple[float, list[int]] | None = None
@@ -137,10 +132,12 @@ def _apart(context: Context, row: int, others: list[int]) -> bool:
 
 def wider_question(context: Context, question: Question) -> LabelQuestion | SetQuestion | None:
     """Return the question that tells more than a pair for the time it takes, or None."""
-    both = (ask(context, question) for ask in (label_question, set_question))
-    found = [one for one in both if one is not None]
-    best = max(found, key=lambda one: one.worth, default=None)
-    return best if best and best.worth > pair_worth(context, question) else None
+    if not np.isin(question[:2], context.model.rows).all():
+        return None  # drawn at random from all rows, when those of the model are all settled
+    sets = neighbourhoods_of(context, question.b)
+    both = label_question(context, sets, question), set_question(context, sets)
+    best = max((one for one in both if one), key=lambda one: one.worth, default=None)
+    return best if best and best.worth > pair_worth(sets, question) else None
 
 
 def set_pairs(rows: list[int], out: list[int]) -> list[tuple[int, int, bool]]:
