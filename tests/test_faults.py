@@ -96,11 +96,36 @@ def test_probabilities_on_equal_rows_are_numbers():
     assert_allclose(model.predict_proba(np.full((3, 2), 2.0)).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_one_must_link_gives_two_clusters_or_a_warning(seed):
-    X = np.random.default_rng(seed).standard_normal((40, 2))
-    with pytest.warns(ConvergenceWarning, match="only 1 of 2 clusters found.*add constraints"):
-        FlexibleSpectralClustering(2, random_state=0).fit(X, constraints=Constraints([(0, 1)]))
+@pytest.mark.parametrize("gap", [0, 3, 30])
+def test_one_must_link_gives_the_two_clusters_without_it_and_says_so(gap):
+    y = np.arange(40) % 2
+    announced = 0
+    for seed in range(40):
+        X = np.random.default_rng(seed).standard_normal((40, 2)) + gap * y[:, None]
+        plain = FlexibleSpectralClustering(2, random_state=0).fit_predict(X)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = FlexibleSpectralClustering(2, random_state=0)
+            labels = model.fit_predict(X, constraints=Constraints([(0, 2)]))
+        assert set(labels) == {0, 1}
+        said = [str(one.message) for one in caught]
+        assert all("clusters are those of plain spectral clustering" in text for text in said)
+        assert said or not model.violations_
+        assert adjusted_rand_index(plain, labels) > 0.5
+        if gap == 30:  # a graph of two parts
+            assert_array_equal(labels, y)
+        announced += len(said)
+    assert announced < 40 if gap else announced > 0
+
+
+def test_must_links_alone_are_followed_where_they_make_a_cut():
+    X = np.random.default_rng(0).standard_normal((60, 2)) + 2.5 * (np.arange(60) % 2)[:, None]
+    links = Constraints([(a, a + 2) for a in range(0, 40)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = FlexibleSpectralClustering(2, random_state=0).fit(X, constraints=links)
+    assert set(model.labels_) == {0, 1}
+    assert len(model.violations_) < 5
 
 
 def test_weights_of_constraints_have_no_unit(two):

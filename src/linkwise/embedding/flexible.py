@@ -8,10 +8,16 @@
 
 b must be below the largest eigenvalue of Q', or nothing is feasible; as many vectors are feasible
 as Q' has eigenvalues above b. Two clusters are the signs of the feasible vector with the smallest
-cost v^T L v. K clusters use K - 1 vectors, each weighted by 1 - cost; [2] puts b halfway between
-the K-th and the (K+1)-th largest eigenvalue of Q'. With few, scattered constraints the largest
-eigenvalues of Q' belong to single points with many pairs, and vectors above such a bound are
-concentrated there; a tenth or a hundredth of the largest eigenvalue does better then.
+cost v^T L v among those with two signs. K clusters use K - 1 vectors, each weighted by 1 - cost;
+[2] puts b halfway between the K-th and the (K+1)-th largest eigenvalue of Q'. With few, scattered
+constraints the largest eigenvalues of Q' belong to single points with many pairs, and vectors above
+such a bound are concentrated there; a tenth or a hundredth of the largest eigenvalue does better
+then.
+
+One must-link has one feasible vector, v = (mu L + b I)^-1 Q' v, and all its entries have one sign,
+because that inverse and Q' have no negative entries. Then, and where nothing is feasible, two
+clusters are the signs of the vector of least cost without constraints, the second of L. Where that
+vector satisfies the bound, it solves (1), with a bound that is not active.
 
 L is singular, so (2) is solved as (Q' - b I) v = mu (L + e I) v, mu = 1 / lambda, largest mu
 first. Dense: n^2 memory, O(n^3) time. (Lanczos does not help: it would have to find mu near 1 next
@@ -33,6 +39,7 @@ from linkwise.linalg.eigen import dense_eigenpairs, fix_signs
 
 RIDGE = 1e-10  # e of the module docstring: far below the eigenvalues of L that matter
 NOTHING = 1e-12  # of the largest entry of Q': smaller eigenvalues are rounding errors
+ROUNDING = 1e-6  # of the largest entry of a vector: smaller ones are 0, as in other components
 DENSE_LIMIT = 500  # rows up to which LAPACK is used for the eigenvalues of the sparse Q'
 
 
@@ -93,6 +100,50 @@ def _largest_pairs(problem, b, count):
     return mu, problem.C_inverse.T @ Y
 
 
+def feasible_vectors(problem, b, count):
+    """Return the feasible vectors, Eq. (3), of the ``count`` largest mu: unit columns (n, q)."""
+    d = problem.degrees
+    mu, V = _largest_pairs(problem, b, min(count, len(d)))
+    V = V[:, mu > 0]
+    V /= np.linalg.norm(V, axis=0)
+    trivial = np.sqrt(d) / np.linalg.norm(np.sqrt(d))
+    return V[:, np.abs(trivial @ V) < 1 - 1e-6]
+
+
+def indicators(problem, V, b):
+    """Return the Flexible of unit vectors V (n, q), Eq. (4)."""
+    costs = np.einsum("ij,ij->j", V, problem.L @ V)
+    order = np.argsort(costs, kind="stable")
+    U = V[:, order] * inverse_root(problem.degrees)[:, None]  # Eq. (4)
+    return Flexible(fix_signs(U / np.linalg.norm(U, axis=0)), costs[order], b)
+
+
+def positive(u):
+    """Tell which entries of a vector (n,) are positive, and no rounding errors."""
+    return u > ROUNDING * abs(u).max()
+
+
+def two_way_embedding(problem, *, bound):
+    """Return the vector that two clusters are the signs of, and whether it satisfies the bound.
+
+    Where Eq. (2) has no feasible vector with two signs, it is the one without constraints.
+
+    Parameters
+    ----------
+    problem : Problem
+    bound : float in (0, 1), or "kway"; as for `flexible_embedding`
+    """
+    b = choose_bound(problem.Q, 2, bound)
+    found = indicators(problem, feasible_vectors(problem, b, 3), b)
+    cuts = [j for j, u in enumerate(found.vectors.T) if not positive(u).all()][:1]
+    if cuts:
+        return Flexible(found.vectors[:, cuts], found.costs[cuts], b), True
+    trivial = np.sqrt(problem.degrees) / np.linalg.norm(np.sqrt(problem.degrees))
+    deflated = 2 * (np.eye(len(trivial)) - np.outer(trivial, trivial)) - problem.L  # (n, n)
+    _, V = dense_eigenpairs(deflated, 1)
+    return indicators(problem, V, b), bool(V[:, 0] @ (problem.Q @ V[:, 0]) >= b)
+
+
 def flexible_embedding(problem, k, *, bound):
     """Return the k - 1 feasible vectors of least cost, Eq. (3) and (4).
 
@@ -107,21 +158,13 @@ def flexible_embedding(problem, k, *, bound):
     ------
     InfeasibleConstraints where fewer than k - 1 vectors are feasible
     """
-    L, Q, d = problem.L, problem.Q, problem.degrees
-    b = choose_bound(Q, k, bound)
-    mu, V = _largest_pairs(problem, b, min(k + 1, len(d)))  # the trivial one may be among them
-    V = V[:, mu > 0]
-    V /= np.linalg.norm(V, axis=0)
-    trivial = np.sqrt(d) / np.linalg.norm(np.sqrt(d))
-    V = V[:, np.abs(trivial @ V) < 1 - 1e-6]  # Eq. (3)
+    b = choose_bound(problem.Q, k, bound)
+    V = feasible_vectors(problem, b, k + 1)  # the trivial one may have been among them
     if V.shape[1] < k - 1:
         raise InfeasibleConstraints(
             f"only {V.shape[1]} of the {k - 1} vectors that {k} clusters need satisfy the "
             f"constraints to the degree asked for (bound {b:.3g}); lower bound, or give more "
             "must-links in more clusters"
         )
-    costs = np.einsum("ij,ij->j", V, L @ V)
-    best = np.argsort(costs, kind="stable")[: k - 1]
-    U = V[:, best] * inverse_root(d)[:, None]  # Eq. (4)
-    U /= np.linalg.norm(U, axis=0)
-    return Flexible(fix_signs(U), costs[best], b)
+    found = indicators(problem, V, b)
+    return Flexible(found.vectors[:, : k - 1], found.costs[: k - 1], b)

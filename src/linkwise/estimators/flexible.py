@@ -18,7 +18,14 @@ from linkwise._typing import (
     RandomState,
 )
 from linkwise.constraints import Constraints
-from linkwise.embedding.flexible import flexible_embedding, flexible_problem
+from linkwise.embedding.flexible import (
+    Flexible,
+    Problem,
+    flexible_embedding,
+    flexible_problem,
+    positive,
+    two_way_embedding,
+)
 from linkwise.embedding.spectral import spectral_basis
 from linkwise.estimators.base import Traits
 from linkwise.estimators.spectral_base import OPTIONS, SpectralClusterer
@@ -30,8 +37,10 @@ class FlexibleSpectralClustering(SpectralClusterer):
     """Flexible constrained spectral clustering, FCSC (Wang & Davidson 2010), two-way and K-way.
 
     Finds the cheapest cut among those that satisfy the constraints to a given degree, by a
-    generalised eigenproblem. If there is no such cut, `fit` raises InfeasibleConstraints and says
-    how many of the required vectors exist. Dense: n_samples^2 memory and n_samples^3 time.
+    generalised eigenproblem. If too few of them exist for more than two clusters, `fit` raises
+    InfeasibleConstraints and says how many there are. If none exists for two clusters, as with one
+    must-link alone, the result is that of plain spectral clustering, with a ConvergenceWarning
+    unless it satisfies the bound. Dense: n_samples^2 memory and n_samples^3 time.
 
     Without constraints it is plain spectral clustering.
 
@@ -112,22 +121,24 @@ class FlexibleSpectralClustering(SpectralClusterer):
         tried, fault = [], None
         for bound in self._bounds():
             try:
-                found = flexible_embedding(problem, k, bound=bound)
+                labels, centres, found, bounded = self._cut(problem, bound, X.dtype, rng)
             except InfeasibleConstraints as error:
                 fault = fault or error
                 continue
-            labels, centres = self._cut(found, X.dtype, rng)
-            kept = len(centres), links.weight[~links.violated(labels)].sum()
-            tried.append((kept, labels, centres, found))
+            kept = links.weight[~links.violated(labels)].sum()
+            tried.append(((len(centres), kept, bounded), labels, centres, found))
         if not tried:
             raise fault or InfeasibleConstraints("no bound was tried")
-        _, labels, self._centres, best = max(tried, key=lambda run: run[0])
+        (count, _, bounded), labels, self._centres, best = max(tried, key=lambda run: run[0])
         self.embedding_ = weighted(best, X.dtype)
         self.costs_, self.bound_ = best.costs, best.b
-        if len(self._centres) < k:
+        if count < k:
+            warn(f"only {count} of {k} clusters found: add constraints", ConvergenceWarning)
+        elif not bounded:
             warn(
-                f"only {len(self._centres)} of {k} clusters found: all entries of the vector have "
-                "one sign, because few must-links hold it in one place; add constraints",
+                "no vector with two signs satisfies the constraints to the degree asked for: the "
+                "clusters are those of plain spectral clustering; add constraints, among them a "
+                "cannot-link",
                 ConvergenceWarning,
             )
         return labels
@@ -137,13 +148,21 @@ class FlexibleSpectralClustering(SpectralClusterer):
             return [self.bound]
         return [0.5 if self.n_clusters == 2 else "kway", 0.1, 0.01]
 
-    def _cut(self, found: Any, dtype: Any, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return labels and centres: the sign for two clusters, k-means for more."""
-        Z = weighted(found, dtype)
+    def _cut(
+        self, problem: Problem, bound: Any, dtype: Any, rng: np.random.Generator
+    ) -> tuple[Array, Array, Flexible, bool]:
+        """Return labels, centres, the vectors and whether they satisfy a bound.
+
+        Two clusters are the signs of one vector, more are found by k-means.
+        """
         if self.n_clusters > 2:
-            return kmeans(Z, self.n_clusters, n_init=self.n_init, rng=rng)[:2]
-        labels, names = by_appearance((Z[:, 0] > 0).astype(np.int64))
-        return labels, np.where(names == 1, 1, -1)[:, None].astype(dtype)
+            found = flexible_embedding(problem, self.n_clusters, bound=bound)
+            Z = weighted(found, dtype)
+            labels, centres, *_ = kmeans(Z, self.n_clusters, n_init=self.n_init, rng=rng)
+            return labels, centres, found, True
+        found, bounded = two_way_embedding(problem, bound=bound)
+        labels, names = by_appearance(positive(found.vectors[:, 0]).astype(np.int64))
+        return labels, np.where(names == 1, 1, -1)[:, None].astype(dtype), found, bounded
 
     def _assign(self, X: Matrix) -> Integers:
         if self._plain:
@@ -152,6 +171,6 @@ class FlexibleSpectralClustering(SpectralClusterer):
         return nearest_centre(P @ self.embedding_, self._centres)
 
 
-def weighted(found: Any, dtype: Any) -> Array:
+def weighted(found: Flexible, dtype: Any) -> Array:
     """Return the vectors weighted by 1 - cost, the rows for k-means."""
     return (found.vectors * (1 - found.costs)).astype(dtype)
