@@ -189,6 +189,24 @@ def test_float32_stays_float32_and_large_z_goes_to_a_scratch_file(points, links,
     )
 
 
+@every
+@pytest.mark.parametrize("told", [False, True])
+def test_vectors_of_float32_points_are_float32(Estimator, points, links, told):
+    X = points[0].astype(np.float32)
+    model = Estimator(4, random_state=0, **OPTIONS).fit(X, constraints=links if told else None)
+    assert np.asarray(model.embedding_).dtype == np.float32
+
+
+@every
+@pytest.mark.filterwarnings("ignore:only 1 of")
+def test_links_between_equal_points_say_nothing(Estimator):
+    links = Constraints([(0, 29), (1, 2)])
+    model = Estimator(2, random_state=0, affinity="anchors").fit(
+        np.ones((30, 3)), constraints=links
+    )
+    assert_array_equal(model.labels_, np.zeros(30))
+
+
 def test_moons_are_found_through_anchors():
     X, y = make_moons(3000, noise=0.05, random_state=0)
     links = sample_pairs(y, 100, random_state=0)

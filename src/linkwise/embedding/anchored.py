@@ -54,8 +54,10 @@ class AnchoredVectors(ComputedRows):
         V = door(self.T).product(rows, self.T)
         if self.reach is None:
             return V
-        degree = door(V).product(rows, door(V).asarray(self.reach, V))
-        return V * namespace(V).sqrt(inverse(degree))[:, None]
+        tools = door(V)
+        degree = tools.product(rows, tools.asarray(self.reach, V))
+        scale = namespace(V).sqrt(inverse(degree))[:, None]
+        return V * tools.cast(scale, V)  # degrees are float64 whatever the points are
 
     def given(self, part, rows):
         """Return the vectors of given points, a slice or a list of them, with the rows z(x)."""
