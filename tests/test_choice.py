@@ -18,6 +18,7 @@ from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_
 from linkwise.choice.candidates import Candidate, rank_starts
 from linkwise.choice.combination import matching, weights_of
 from linkwise.choice.counting import forced
+from linkwise.choice.effort import EFFORTS
 from linkwise.class_models import (
     coordinates,
     make_learners,
@@ -59,6 +60,7 @@ from linkwise.class_models.partitions import (
 )
 from linkwise.class_models.silhouettes import principal
 from linkwise.evaluate import adjusted_rand_index
+from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.partition.hard import assign
 
 SMOOTHERS = {
@@ -596,6 +598,17 @@ def test_many_points_are_learnt_from_a_sample(rng):
     model = LinkClustering(5, effort="fast", random_state=0).fit(X, constraints=links)
     assert adjusted_rand_index(model.labels_, y) > 0.9
     assert model.violations_ == []
+
+
+def test_a_refit_places_points_by_the_neighbours_found_before(monkeypatch):
+    X, y = make_blobs(300, 4, centers=3, random_state=0)
+    monkeypatch.setitem(EFFORTS, "fast", EFFORTS["fast"]._replace(rows=100))
+    model, fresh = (LinkClustering(3, effort="fast", random_state=0).fit(X) for _ in range(2))
+    rows = model._models.rows  # other rows would be learnt from too
+    links = sample_pairs(y[rows], 20, random_state=0, sample_id=rows)
+    fresh.fit(X, constraints=links)
+    monkeypatch.setattr(NeighbourAffinity, "nearest", None)  # a search would fail
+    assert_array_equal(model.refit(links).labels_, fresh.labels_)
 
 
 def test_too_few_answers_to_judge_by_correct_the_partition(wine):

@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs
 from linkwise.choice.effort import EFFORTS
 from linkwise.constraints import Constraints
 from linkwise.evaluate import adjusted_rand_index
+from linkwise.labelling.cluster_model import ClusterModel, Task
 from linkwise.query import (
     STRATEGIES,
     Context,
@@ -327,6 +328,21 @@ def test_points_beyond_the_core_are_placed_and_may_be_told_about(monkeypatch):
     session.tell(outside[0], outside[1], y[outside[0]] == y[outside[1]])
     run(session, label_oracle(y, budget=25))
     assert adjusted_rand_index(y, session.labels) > 0.95
+
+
+def test_many_points_are_corrected_at_once_and_refined_later(monkeypatch):
+    monkeypatch.setitem(EFFORTS, "fast", EFFORTS["fast"]._replace(rows=100))
+    X, y = points(300, 3, std=1.0)
+    model = ClusterModel(X, n_clusters=3)
+    links = Constraints(must_link=[(0, int(np.flatnonzero(y == y[0])[1]))]).resolve(n=300)
+    model.follow(Task(links, [], [], 3))
+    model.labels()
+    more = links + Constraints(cannot_link=[(0, int(np.flatnonzero(y != y[0])[0]))])
+    model.follow(Task(more.resolve(n=300), [], [], 3))
+    quick, exact = model.quick_labels()
+    assert not exact
+    assert adjusted_rand_index(quick, model.labels()) > 0.95
+    assert model.quick_labels()[1]
 
 
 def test_wrong_use_is_refused_in_words():

@@ -9,7 +9,8 @@ import numpy as np
 
 from linkwise.blocks.rows import row_blocks, take_rows
 from linkwise.choice.combination import soft_labels
-from linkwise.choice.final_labels import COLUMNS, LEAST, FinalLabels, at_least, settle_raw
+from linkwise.choice.final_labels import LEAST, FinalLabels, at_least, settle_raw
+from linkwise.choice.sample_models import COLUMNS, see
 from linkwise.constraints import Constraints
 from linkwise.graph.anchors import check_finite
 from linkwise.partition.k_means import Appearance, label_on_cluster
@@ -18,7 +19,8 @@ from linkwise.partition.k_means import Appearance, label_on_cluster
 def placed(models, members, co_trained, X):
     """Return soft labels (q, k) of points, a few at a time."""
     parts = row_blocks(len(X), max(X.shape[1], COLUMNS))
-    return np.concatenate([soft_labels(models, members, co_trained, X[part]) for part in parts])
+    seen = (see(models, X[part]) for part in parts)
+    return np.concatenate([soft_labels(models, members, co_trained, one) for one in seen])
 
 
 def with_sample(soft, numbers, models, combination):

@@ -224,9 +224,9 @@ def combine(plain, links, k, effort, *, deadline, seed, earlier=None):
     return by_belief(plain, k)
 
 
-def soft_labels(models, members, co_trained, X):
-    """Return soft labels (q, k) of new points X."""
-    placed = place_points(models, X)
+def soft_labels(models, members, co_trained, seen):
+    """Return soft labels (q, k) of new points that are Seen by the models."""
+    placed = place_points(models, seen)
     evidence = pooled(members, lambda described: features(described, placed))
     tools, f = door(evidence), 0 * evidence
     if co_trained is None:

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.arrays import door, namespace, to_host
-from linkwise.blocks.rows import parts_of, take_rows
 from linkwise.choice.combination import soft_labels
 from linkwise.class_models import probability_wrong, propagate
 from linkwise.class_models.beliefs import error_of
@@ -21,7 +20,6 @@ LIKELY = 0.5  # probability of being wrong from which on a constraint need not b
 SUSPECT = 0.3
 LEAST = 1e-6  # probability of a label: constraints can overrule the features anywhere
 LEAST_COST = 1e-12  # probability, where costs are compared: keeps the logarithm finite
-COLUMNS = 1000  # numbers a row takes at least while it is placed, for the size of the blocks
 
 
 class FinalLabels(NamedTuple):
@@ -33,19 +31,17 @@ class FinalLabels(NamedTuple):
     clusters: np.ndarray  # (k,) the column of the soft labels that each label stands for
 
 
-def soft_labels_of_all(X, models, combination):
+def soft_labels_of_all(X, plain, combination):
     """Return soft labels (n, k) by the features alone: as found on the sample, else placed."""
-    n, k = X.shape[0], combination.soft.shape[1]
+    models, n, k = plain.models, X.shape[0], combination.soft.shape[1]
     if len(models.rows) == n:
         return combination.soft
     tools = door(combination.soft)
     soft = tools.empty((n, k), combination.soft)
     soft[tools.asarray(models.rows, soft)] = combination.soft
-    rest = np.setdiff1d(np.arange(n), models.rows, assume_unique=True)
-    for part in parts_of(soft, len(rest), max(X.shape[1], COLUMNS)):
-        rows = take_rows(X, rest[part])
-        found = soft_labels(models, combination.members, combination.co_trained, rows)
-        soft[tools.asarray(rest[part], soft)] = found
+    for rows, seen in plain.others(X, soft):
+        found = soft_labels(models, combination.members, combination.co_trained, seen)
+        soft[tools.asarray(rows, soft)] = found
     return soft
 
 

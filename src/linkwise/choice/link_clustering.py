@@ -51,15 +51,16 @@ from linkwise.choice.extension import (
     moves_of,
     staying,
 )
-from linkwise.choice.final_labels import (
-    COLUMNS,
-    SUSPECT,
-    FinalLabels,
-    settle,
-    soft_labels_of_all,
-)
+from linkwise.choice.final_labels import SUSPECT, FinalLabels, settle, soft_labels_of_all
 from linkwise.choice.levels import tree_rows
-from linkwise.choice.sample_models import Plain, SampleModels, fit_models, sample_rows
+from linkwise.choice.sample_models import (
+    COLUMNS,
+    Plain,
+    SampleModels,
+    fit_models,
+    sample_rows,
+    see,
+)
 from linkwise.constraints import Constraints, Pair, as_constraints
 from linkwise.constraints.closure import components
 from linkwise.constraints.convert import ConstraintsLike
@@ -304,7 +305,7 @@ class LinkClustering(InductiveClusterer):
             error, remote = max(found.wrong, SCORED_ERROR), on_cluster(X)
             how: Any = {"hard": self.respect == "hard", "least": (self._limits() or (0,))[0]}
             if remote is None:
-                self._soft = soft_labels_of_all(X, plain.models, found)
+                self._soft = soft_labels_of_all(X, plain, found)
                 limits = limits_of(self.size, self.balanced, X.shape[0], count.best)
                 how |= {
                     "named": self.size is not None and np.ndim(self.size) == 2,
@@ -463,7 +464,7 @@ class LinkClustering(InductiveClusterer):
         fresh = np.arange(links.n_pairs) >= self._learnt()[1]
         earlier = Earlier(np.r_[self.labels_, new], fresh, models)
         plain, count, found = self._try(X, links, (least, most), earlier)
-        soft = to_host(soft_labels_of_all(X, plain.models, found))
+        soft = to_host(soft_labels_of_all(X, plain, found))
         old = np.argmax(soft[:n_old], axis=1)
         columns = match_clusters(old, self.labels_, soft.shape[1], self.n_clusters_)
         self._unconstrained = plain
@@ -640,7 +641,8 @@ class LinkClustering(InductiveClusterer):
         return self._strays.probability(to_host(distances(self._fit_X, X)), to_host(labels))
 
     def _soft_labels(self, X: Matrix) -> Floats:
-        return soft_labels(self._models, self._members, self._co_trained, X)
+        seen = see(self._models, X)
+        return soft_labels(self._models, self._members, self._co_trained, seen)
 
     def predict_proba(self, X: Points) -> Floats:
         """Return the probability of every cluster for every point, (n_samples, n_clusters_).

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise.arrays import to_host
-from linkwise.blocks.rows import content_sample, take_rows
+from linkwise.blocks.rows import content_sample, parts_of, take_rows
 from linkwise.choice.effort import for_points
 from linkwise.class_models import (
     coordinates,
@@ -16,9 +16,12 @@ from linkwise.class_models import (
     plain_partitions,
     prepare,
 )
+from linkwise.class_models.learners import graph_of
 from linkwise.class_models.pair_softmax import feature_sets
 from linkwise.class_models.partitions import believed, linkages_of
 
+COLUMNS = 1000  # numbers a row takes at least while it is placed, for the size of the blocks
+NEIGHBOURS_KEPT = 500_000  # points whose neighbours in the graphs are kept: about 200 MB
 CONSTRAINED = 0.5  # largest share of constrained points: the others show where the clusters are
 
 
@@ -28,6 +31,13 @@ class SampleModels(NamedTuple):
     rows: np.ndarray  # (s,) the sample, ascending
     views: list  # of View
     learners: list  # of Smoother and Gaussian
+
+
+class Seen(NamedTuple):
+    """Points that are not learnt from: as every view shows them, and their neighbours."""
+
+    views: list  # of arrays (q, d)
+    near: dict  # {view: Rows of its neighbour graph}
 
 
 class Plain:
@@ -44,6 +54,7 @@ class Plain:
         self.models, self.seed = models, seed
         self._partitions: dict = {}
         self._silhouettes: dict = {}
+        self._near: dict = {}  # neighbours of the points that are not learnt from, by block
 
     @cached_property
     def sets(self):
@@ -67,6 +78,21 @@ class Plain:
             found = mean_silhouettes(self.models.views, numbers, seed=self.seed)
             self._silhouettes[numbers] = found
         return self._silhouettes[numbers]
+
+    def others(self, X, like):
+        """Yield (rows, Seen) of the points of X that are not learnt from, in blocks.
+
+        Their neighbours are found once, so that a refit does not search for them again. The size
+        of a block fits the device of the array ``like``.
+        """
+        rest = np.setdiff1d(np.arange(X.shape[0]), self.models.rows, assume_unique=True)
+        for part in parts_of(like, len(rest), max(X.shape[1], COLUMNS)):
+            rows = rest[part]
+            key = int(rows[0]), int(rows[-1])
+            seen = see(self.models, take_rows(X, rows), self._near.get(key))
+            if len(self._near) * len(rows) < NEIGHBOURS_KEPT:
+                self._near[key] = seen.near
+            yield rows, seen
 
 
 def sample_rows(X, links, most, seed):
@@ -96,7 +122,21 @@ def fit_models(X, rows, effort, seed):
     return SampleModels(rows, views, make_learners(views, effort.learners, seed))
 
 
-def place_points(models, X):
-    """Return the coordinates of new points X in the basis of every learner, a list of (q, r)."""
-    seen = [prepare(view, X) for view in models.views]
-    return [coordinates(one, seen[one.view]) for one in models.learners]
+def see(models, X, near=None):
+    """Return new points X as Seen by the models; ``near`` are their neighbours, if known."""
+    views = [prepare(view, X) for view in models.views]
+    if near is None:
+        found = [(one.view, graph_of(one)) for one in models.learners]
+        graphs = {view: graph for view, graph in found if graph is not None}  # one in each view
+        near = {view: graph.rows(views[view]) for view, graph in graphs.items()}
+    return Seen(views, near)
+
+
+def place_one(learner, seen):
+    """Return points that are Seen in the basis of a learner, (q, r)."""
+    return coordinates(learner, seen.views[learner.view], seen.near.get(learner.view))
+
+
+def place_points(models, seen):
+    """Return points that are Seen in the basis of every learner, a list of (q, r)."""
+    return [place_one(one, seen) for one in models.learners]

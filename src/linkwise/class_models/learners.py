@@ -290,22 +290,31 @@ def mixture(model, labels, k):
     return namespace(q).argmax(q, axis=1)
 
 
-def island_positions(learner, Y):
+def graph_of(learner):
+    """Return the neighbour graph in which a learner places new points, None if there is none."""
+    place = None if isinstance(learner, Gaussian) else learner.place
+    return place.graph if isinstance(place, GraphPlace | IslandPlace) else None
+
+
+def island_positions(learner, Y, near=None):
     """Return new points Y, prepared by an island smoother's view, in its layout."""
-    P, _ = learner.place.graph.rows(Y)
+    P, _ = learner.place.graph.rows(Y) if near is None else near
     return place_in_layout(learner.place.Y, P, learner.place.degree, np.random.default_rng(0))
 
 
-def coordinates(learner, Y):
-    """Return new points Y, prepared by the learner's view, in the learner's basis, (m, r)."""
+def coordinates(learner, Y, near=None):
+    """Return new points Y, prepared by the learner's view, in the learner's basis, (m, r).
+
+    near : Rows of Y in the learner's graph, if they are known
+    """
     if isinstance(learner, Gaussian):
         X = door(Y).cast(Y, "float64")
         return X if learner.basis is None else X @ learner.basis
     where = learner.place
     if isinstance(where, GraphPlace):
-        return extend(where.basis, *where.graph.rows(Y))
+        return extend(where.basis, *(where.graph.rows(Y) if near is None else near))
     if isinstance(where, IslandPlace):
-        Y, where = island_positions(learner, Y), where.ridge
+        Y, where = island_positions(learner, Y, near), where.ridge
     C = door(Y).cast(_features(where, Y) - where.centre, where.map) @ where.map
     return _with_constant(C, len(learner.U))
 

@@ -178,7 +178,7 @@ class ClusterModel:
         """
         task = self._task
         exact = self.data.kept(task.links, task.n_clusters)
-        few = teaching(task.links).n_pairs < QUICK
+        few = self.data.whole and teaching(task.links).n_pairs < QUICK
         if exact is not None or few or self._latest is None:
             return self.labels(), True
         return self._edited(*corrected(self._latest, teaching(task.links))), False

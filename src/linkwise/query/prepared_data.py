@@ -17,8 +17,8 @@ from linkwise.blocks.rows import content_sample, row_blocks, take_rows
 from linkwise.choice import LinkClustering
 from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.final_labels import settle
-from linkwise.choice.sample_models import Plain
-from linkwise.class_models import coordinates, prepare
+from linkwise.choice.sample_models import Plain, place_one
+from linkwise.class_models import prepare
 from linkwise.class_models.learners import GraphPlace, Smoother, graphs_among
 from linkwise.constraints import Constraints
 from linkwise.embedding.spectral import unit_rows
@@ -112,6 +112,11 @@ class PreparedData:
         assert self.estimator._unconstrained is not None  # it is fitted
         return self.estimator._unconstrained
 
+    @property
+    def whole(self) -> bool:
+        """Whether the models learn from all points; others have to be placed after every fit."""
+        return len(self.plain.models.rows) == self.n
+
     def _keep(self, links: Constraints, n_clusters: int | None) -> Clustering:
         one = self.estimator
         found = Clustering(
@@ -168,9 +173,8 @@ class PreparedData:
     @cached_property
     def features(self) -> np.ndarray:
         """All points in the last view, (n, d)."""
-        models = self.plain.models
-        view = models.views[-1]
-        if len(models.rows) == self.n:
+        view = self.plain.models.views[-1]
+        if self.whole:
             return np.asarray(view.X)
         parts = row_blocks(self.n, max(self.X.shape[1], 1000))
         return np.concatenate([prepare(view, self.X[part]) for part in parts])
@@ -179,11 +183,11 @@ class PreparedData:
         """Return all points in the basis of a graph, float32 (n, r)."""
         if number not in self._U:
             models, graph = self.plain.models, self.graphs[number]
-            if len(models.rows) == self.n:
+            if self.whole:
                 return np.asarray(graph.U)
-            view, out = models.views[graph.view], np.empty((self.n, graph.U.shape[1]), np.float32)
-            for part in row_blocks(self.n, max(self.X.shape[1], 1000)):
-                out[part] = coordinates(graph, prepare(view, self.X[part]))
+            out = np.empty((self.n, graph.U.shape[1]), np.float32)
+            for rows, seen in self.plain.others(self.X, out):
+                out[rows] = place_one(graph, seen)
             out[models.rows] = graph.U
             self._U[number] = out
         return self._U[number]
