@@ -311,3 +311,18 @@ def test_a_range_of_numbers_of_clusters_holds_if_must_links_join_all_rows(two):
     with pytest.warns(ConvergenceWarning, match="only 1 of 2 clusters found"):
         model.fit(two, constraints=everyone)
     assert model.n_clusters_ == model.probabilities_.shape[1] == 2
+
+
+def test_the_place_of_equal_points_does_not_matter_to_a_mixture():
+    y = np.random.default_rng(0).integers(0, 4, 34)
+    links = sample_pairs(y, 60, random_state=0)
+
+    def labels(X):
+        model = ConstrainedGaussianMixture(4, n_init=2, random_state=0)
+        return model.fit_predict(X, constraints=links)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        at_one = labels(np.ones((34, 1)))
+        for place in (0.0, 4.0, 1000.0):
+            assert_array_equal(labels(np.full((34, 1), place)), at_one)

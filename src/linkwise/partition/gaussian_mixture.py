@@ -146,6 +146,7 @@ def maximise(X, q, chunk, shape, common=None):
     alpha, R = q.mean(axis=0), q[chunk]  # Eq. (2)
     N = R.sum(axis=0) + TINY
     means = R.T @ X / N[:, None]  # Eq. (2)
+    means[N == TINY] = X.mean(axis=0)  # of no point: then no origin of the units matters
     d = X.shape[1]
     scatter = np.empty((len(N), d) if kind == "diag" else (len(N), d, d))
     for z, mean in enumerate(means):
