@@ -177,6 +177,8 @@ def add_entities(add):
     default = [*(f"febrl{number}" for number in range(1, 5)), "RLdata10000"]
     told = "default febrl1 to febrl4 and RLdata10000"
     add("--sets", nargs="+", default=default, metavar="NAME", help=told)
+    told = "give records without sources this many, at random, none twice in an entity"
+    add("--sources", type=whole(2), metavar="N", help=told)
 
 
 def add_strays(add):

@@ -36,6 +36,20 @@ def test_no_two_records_of_a_source_are_together(problem):
     assert len({(labels[i], source[i]) for i in known}) == len(known)
 
 
+@given(records(), st.lists(st.integers(-1, 3), min_size=9, max_size=9))
+def test_groups_of_constraints_are_kept_as_sources_and_as_listed_pairs_are(problem, more):
+    n, pairs, score, source = problem
+    links = Constraints.from_groups(source)
+    assert_array_equal(
+        resolve_entities(n, pairs, score, links=links),
+        resolve_entities(n, pairs, score, source=source),
+    )
+    both = links + Constraints.from_groups(more[:n])
+    labels = resolve_entities(n, pairs, score, links=both)
+    assert not both.violations(labels)
+    assert_array_equal(labels, resolve_entities(n, pairs, score, cannot=both.listed().cannot_link))
+
+
 @given(records(), st.data())
 def test_must_links_and_cannot_links_hold(problem, data):
     n, pairs, score, _ = problem
@@ -125,12 +139,15 @@ def test_ten_thousand_records_make_nine_thousand_entities():
     rng = np.random.default_rng(0)
     n, doubled = 10_000, 1000
     pairs = np.stack([np.arange(doubled), n - doubled + np.arange(doubled)], axis=1)
-    wrong = rng.integers(n, size=(5000, 2))
-    wrong = wrong[wrong[:, 0] != wrong[:, 1]]
+    wrong = np.stack([np.arange(n), (np.arange(n) + rng.integers(1, n, size=n)) % n], axis=1)
     score = np.r_[np.full(doubled, 0.9), np.full(len(wrong), 0.2)]
     source = np.repeat([0, 1], [n - doubled, doubled])  # 41 million pairs implied, none listed
-    labels = resolve_entities(n, np.r_[pairs, wrong], score, source=source)
-    assert labels.max() + 1 == 9000
+    ids = np.arange(n)[::-1]
+    links = Constraints.from_groups(source, sample_id=ids)
+    assert links.n_cannot == 40_995_000
+    found = resolve_pairs(*ids[np.r_[pairs, wrong]].T, score, links=links, n_entities=9000)
+    assert found.labels.max() + 1 == 9000
+    assert not links.resolve(found.ids, n=n).violations(found.labels)
 
 
 def test_a_source_with_two_records_of_an_entity_is_refused():
@@ -150,6 +167,10 @@ def test_the_command_line_finds_entities(tmp_path, capsys):
     (tmp_path / "links.csv").write_text("id_a,id_b,kind\na,b,cannot\n")
     assert main([*words, "--source", "list", "--links", str(tmp_path / "links.csv")]) == 0
     assert out.read_text().replace('"', "").split() == ["id,label", "a,0", "b,1", "c,1", "d,2"]
+    (tmp_path / "links.jsonl").write_text('{"apart": ["a", "b", "d"]}\n')
+    assert main([*words, "--links", str(tmp_path / "links.jsonl")]) == 0
+    assert out.read_text().replace('"', "").split() == ["id,label", "a,0", "b,1", "c,1", "d,2"]
+    capsys.readouterr()
     for wrong, fault in (("a,a,0.5,x,x", "with itself"), ("a,e,2,x,y", "from 0 to 1"),
                          ("a,e,0.5,z,y", "another source")):  # fmt: skip
         table.write_text(f"id_a,id_b,score,list_a,list_b\na,b,0.9,x,y\n{wrong}\n")

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from benchmarks.runs.output import say
+from linkwise import Constraints
 from linkwise.partition import resolve_entities
 
 FIELDS = ("given_name", "surname", "street_number", "address_1", "suburb", "postcode",
@@ -77,6 +78,17 @@ def rl_records(name):
     with open(folder / f"identity.{name}.tsv", encoding="utf-8") as file:
         entity = np.unique(file.read().split()[1:], return_inverse=True)[1]
     return Records(fields, RL_FIELDS, RL_KEYS, entity, None)
+
+
+def with_sources(records, count, seed=0):
+    """Return Records with so many sources, drawn at random; no entity has a source twice."""
+    rng, source = np.random.default_rng(seed), np.empty(len(records.entity), dtype=np.int64)
+    for entity in range(int(records.entity.max()) + 1):
+        rows = np.flatnonzero(records.entity == entity)
+        if len(rows) > count:
+            raise ValueError(f"an entity has {len(rows)} records; --sources is at least that")
+        source[rows] = rng.permutation(count)[: len(rows)]
+    return records._replace(source=source)
 
 
 def candidates(records):
@@ -165,14 +177,17 @@ def joined(n, pairs, score, threshold):
 
 def resolved(n, pairs, score, source, threshold):
     """Return the entities by linkwise at a threshold."""
-    return resolve_entities(n, pairs, score, source=source, threshold=threshold)
+    links = None if source is None else Constraints.from_groups(source)
+    return resolve_entities(n, pairs, score, links=links, threshold=threshold)
 
 
-def run(sets):
+def run(sets, sources=None):
     """Print one line for each set and method."""
     say("set          records   pairs  method       threshold  pair F1  rules broken  seconds")
     for name in sets:
         records = loaded(name)
+        if sources is not None and records.source is None:
+            records = with_sources(records, sources)
         pairs, entity, source = candidates(records), records.entity, records.source
         score, n = scores(records.fields, pairs), len(records.fields)
         methods = {

@@ -380,9 +380,10 @@ def check_constraints(
     if sample_id is not None and len(sample_id) != n:
         raise ValueError(f"sample_id needs one id per row of X, {n}; got {len(sample_id)}")
     given = given.active()
-    check_weights(given)
+    check_weights(given.without_groups())
     known = known_pairs(given, sample_id) if given and on_unknown == "drop" else given
     n_dropped = given.n_pairs - known.n_pairs
+    known = known.listed()  # methods go through all pairs
     if on_conflict == "raise":
         known.check()
     elif on_conflict == "drop":

@@ -77,7 +77,12 @@ def test_sample_id_names_the_rows():
 
 
 @pytest.mark.parametrize(
-    "make", [Constraints.from_labels, Constraints.from_chunks, Constraints.from_groups]
+    "make",
+    [
+        Constraints.from_labels,
+        Constraints.from_chunks,
+        lambda group: list(Constraints.from_groups(group)),
+    ],
 )
 def test_too_many_pairs_are_refused_with_their_count(make):
     with pytest.raises(ValueError, match="49,995,000 pairs"):

@@ -27,10 +27,9 @@ def dedupe(args: Namespace) -> int:
         check_output(args.output, force=args.force)
     given = read_scored_pairs(args.pairs, args.source)
     links = Constraints() if args.links is None else in_file(args.links, read_links, args.links)
-    known = links.resolve(given.ids, n=len(given.ids))
     labels = resolve_entities(
         len(given.ids), given.pairs, given.score, source=given.source,
-        must=known.must_link, cannot=known.cannot_link, threshold=args.threshold,
+        links=links.resolve(given.ids, n=len(given.ids)), threshold=args.threshold,
         n_entities=args.k,
     )  # fmt: skip
     write_table(args, labels, given.ids)

@@ -35,6 +35,7 @@ from linkwise.constraints.closure import component_pairs, components
 if TYPE_CHECKING:
     from linkwise.constraints.pairs import Constraints
 
+WORDS = 100_000  # pairs that an explanation goes through; only a group implies more
 BUDGET = 2_000_000  # edges to visit, a second or two: an error message must not take longer
 
 
@@ -256,6 +257,9 @@ def explain(
 
     ``called`` says what an id is called; by default it is the id itself.
     """
+    if conflict.n_pairs > WORDS:  # of a group: one of its pairs says as much
+        names = [str((called or str)(name)) for name in conflict.ids[: shown // 2].tolist()]
+        return f"no two of {len(conflict.ids)} can be together: {', '.join(names)}, ..."
     pairs = list(conflict)
     must = [(p.a, p.b) for p in pairs if p.sign > 0]
     cannot = [(p.a, p.b) for p in pairs if p.sign < 0]

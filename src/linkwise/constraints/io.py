@@ -5,7 +5,9 @@ csv    a header with id_a, id_b, kind and optionally weight, in any order; other
        that order. Ids become integers if all of them are written like integers
        (7, not 007), else strings.
 jsonl  one object per line, {"a": 3, "b": 8, "kind": "must", "weight": 1}; ids
-       keep their type. An empty file is no pairs.
+       keep their type. An empty file is no pairs. A line may also be an answer
+       about a set, {"members": [3, 8, 9], "strangers": [8]}, or a group of which
+       no two are together, {"apart": [3, 8, 9]}.
 
 An error names the line that is wrong. Files are UTF-8. They are written to a
 temporary file and then renamed, so that a reader never sees an incomplete file.
@@ -15,15 +17,16 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 
 from linkwise._files import instead_of
 from linkwise._typing import Array, FilePath
+from linkwise.constraints.groups import members
 from linkwise.constraints.ids import as_array
 from linkwise.constraints.pair_tables import (
     COLUMNS,
@@ -33,6 +36,9 @@ from linkwise.constraints.pair_tables import (
     is_header,
     kind_of,
 )
+
+if TYPE_CHECKING:
+    from linkwise.constraints.pairs import Constraints
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 DELIMITER = {"csv": ",", "tsv": "\t"}
@@ -83,15 +89,25 @@ def read_text(path: Any) -> str:
     return text.removeprefix("\ufeff")
 
 
-def read_links(path: Any, format: str | None = None) -> PairColumns:
-    """Return (ends, sign, weight) from a path or an open file."""
+class Links(NamedTuple):
+    """What a file says: pairs, answers about sets (members, strangers), and sets that are apart."""
+
+    columns: PairColumns
+    sets: list[tuple[list[Any], list[Any]]]
+    apart: list[list[Any]]
+    where_sets: Callable[[int], str] = str  # where in the file a set is
+    where_apart: Callable[[int], str] = str
+
+
+def read_links(path: Any, format: str | None = None) -> Links:
+    """Return the Links in a path or an open file."""
     format = file_format(path, format)
     text = read_text(path)
     if format == "jsonl":
         return _read_jsonl(text, _name(path))
     if not text.strip():
         raise ValueError(f"{_name(path)} is empty: expected at least a header, {EXPECTED}")
-    return _read_csv(text, _name(path), DELIMITER[format])
+    return Links(_read_csv(text, _name(path), DELIMITER[format]), [], [])
 
 
 def other_separator(cells: list[str]) -> str:
@@ -176,24 +192,55 @@ def _as_integers(*columns: Any) -> list[Array] | None:
         return None
 
 
-def _read_jsonl(text: str, name: str) -> PairColumns:
+def _read_jsonl(text: str, name: str) -> Links:
     lines = text.split("\n")
     numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
     columns: dict[str, list[Any]] = {part: [] for part in COLUMNS}
+    of_pairs: list[int] = []
+    sets: list[tuple[int, tuple[list[Any], list[Any]]]] = []
+    apart: list[tuple[int, list[Any]]] = []
     for begin in range(0, len(numbers), BATCH):
         batch = numbers[begin : begin + BATCH]
         rows = _decoded([lines[i - 1] for i in batch], batch, name)
+        plain = []
+        for number, row in zip(batch, rows, strict=True):
+            if "members" in row:
+                found = _ids_in(row, ("members", "strangers"), f"{name}, line {number}")
+                sets.append((number, (found[0], found[1])))
+            elif "apart" in row:
+                apart.append((number, _ids_in(row, ("apart",), f"{name}, line {number}")[0]))
+            else:
+                plain.append(row)
+                of_pairs.append(number)
         for part, column in columns.items():
-            column += [row[part] if part in row else _other_name(row, part) for row in rows]
+            column += [row[part] if part in row else _other_name(row, part) for row in plain]
     for part, column in columns.items():
         odd = next((i for i, value in enumerate(column) if isinstance(value, list | dict)), None)
         if odd is not None:
             raise ValueError(
-                f"{name}, line {numbers[odd]}: {part} must be a number or a text, got "
+                f"{name}, line {of_pairs[odd]}: {part} must be a number or a text, got "
                 f"{json.dumps(column[odd])[:80]}"
             )
     a, b, kind, weight = (as_array(column, part) for part, column in columns.items())
-    return columns_of(a, b, kind, weight, lambda i: f"{name}, line {numbers[i]}")
+    return Links(
+        columns_of(a, b, kind, weight, lambda i: f"{name}, line {of_pairs[i]}"),
+        [one for _, one in sets],
+        [one for _, one in apart],
+        lambda i: f"{name}, line {sets[i][0]}",
+        lambda i: f"{name}, line {apart[i][0]}",
+    )
+
+
+def _ids_in(row: dict[str, Any], names: tuple[str, ...], where: str) -> list[list[Any]]:
+    """Return the lists of ids in a row under some names, the last of which may be left out."""
+    unknown = [name for name in row if name not in names]
+    if unknown:
+        raise ValueError(f"{where}: {unknown[0]!r} is not known beside {names[0]}; leave it out")
+    lists = [row.get(name, []) for name in names]
+    for name, found in zip(names, lists, strict=True):
+        if not isinstance(found, list) or any(isinstance(one, list | dict) for one in found):
+            raise ValueError(f"{where}: {name} must be a list of ids; got {json.dumps(found)[:80]}")
+    return lists
 
 
 def _decoded(lines: list[str], numbers: list[int], name: str) -> list[dict[str, Any]]:
@@ -224,27 +271,33 @@ def _other_name(row: dict[str, Any], part: str) -> Any:
     return next((row[name] for name in COLUMNS[part] if name in row), default)
 
 
-def write_pairs(
-    path: Any, pairs: Iterable[tuple[Any, Any, int, float]], format: str | None = None
-) -> None:
-    """Write pairs (a, b, sign, weight) to a path or an open text file."""
+def write_links(path: Any, links: "Constraints", format: str | None = None) -> None:
+    """Write Constraints to a path or an open text file.
+
+    json lines have the groups as they are; other files list the pairs that they imply.
+    """
     format = file_format(path, format)
     if hasattr(path, "write"):
-        return _write_rows(path, pairs, format)
+        return _write_rows(path, links, format)
     with instead_of(path) as beside, open(beside, "x", encoding="utf-8", newline="") as file:
-        _write_rows(file, pairs, format)
+        _write_rows(file, links, format)
 
 
 def _json(id_: int | str) -> str:
     return json.dumps(id_) if isinstance(id_, str) else str(id_)
 
 
-def _write_rows(file: TextIO, pairs: Iterable[tuple[Any, Any, int, float]], format: str) -> None:
+def _write_rows(file: TextIO, links: "Constraints", format: str) -> None:
+    pairs = links.without_groups() if format == "jsonl" else links
     rows = ((a, b, "must" if sign > 0 else "cannot", weight) for a, b, sign, weight in pairs)
     if format == "jsonl":
         file.writelines(
             f'{{"a": {_json(a)}, "b": {_json(b)}, "kind": "{kind}", "weight": {weight}}}\n'
             for a, b, kind, weight in rows
+        )
+        file.writelines(
+            json.dumps({"apart": links.ids[group].tolist()}) + "\n"
+            for group in members(links.groups)
         )
         return
     # Quoted strings: an id may hold a line break of any kind.

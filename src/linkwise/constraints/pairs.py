@@ -1,6 +1,6 @@
 """Constraints: pairs of points that belong together, or do not."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from linkwise._typing import (
     TextFile,
 )
 from linkwise._wording import counted
-from linkwise.constraints import closure, conflicts, io, merges, pair_tables, partial_labels
+from linkwise.constraints import closure, conflicts, groups, io, merges, pair_tables, partial_labels
 from linkwise.constraints.ids import (
     as_array,
     as_ids,
@@ -48,6 +48,16 @@ class Pair(NamedTuple):
     weight: float = 1.0
 
 
+class Columns(NamedTuple):
+    """A table of pairs, see `Constraints`."""
+
+    pairs: NDArray[np.int64]
+    sign: NDArray[np.int8]
+    weight: NDArray[np.float64]
+    source: NDArray[np.str_]
+    event: NDArray[np.int64]
+
+
 class Constraints:
     """Must-links and cannot-links between points.
 
@@ -69,6 +79,9 @@ class Constraints:
     weight : float64 array (m,)
     source : str array (m,), where each pair came from, one of SOURCES; "given" by default
     event : int64 array (m,), the number of the event in a project's log, 0 where there is none
+    groups : int64 array (c, u), c columns with the group of every id, or -1
+        No two members of a group may be together. These cannot-links are implied: they count as
+        pairs, after all others, and are listed only when a table of pairs is asked for.
 
     Examples
     --------
@@ -81,13 +94,11 @@ class Constraints:
     c must be with d, but b cannot be with d; ...
     """
 
-    __slots__ = ("event", "ids", "pairs", "sign", "source", "weight")
+    __slots__ = ("_every", "_listed", "groups", "ids")
     ids: Array
-    pairs: NDArray[np.int64]
-    sign: NDArray[np.int8]
-    weight: NDArray[np.float64]
-    source: NDArray[np.str_]
-    event: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    _listed: Columns
+    _every: Columns | None
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Constraints are immutable: cannot set {name!r}; make a new object")
@@ -116,21 +127,62 @@ class Constraints:
         weight: Array,
         source: Array | None = None,
         event: Array | None = None,
+        grouped: Array | None = None,
     ) -> None:
         ids = ids if len(ids) else np.zeros(0, dtype=np.int64)  # no pairs: no kind of id
         source = np.full(len(sign), "given") if source is None else source
         event = np.zeros(len(sign)) if event is None else event
-        for name, values, dtype in (
-            ("ids", ids, None),
-            ("pairs", pairs, np.int64),
-            ("sign", sign, np.int8),
-            ("weight", weight, np.float64),
-            ("source", source, SOURCE_DTYPE),
-            ("event", event, np.int64),
+        grouped = np.zeros((0, len(ids))) if grouped is None else grouped
+        listed = Columns(
+            _frozen(pairs, np.int64), _frozen(sign, np.int8), _frozen(weight, np.float64),
+            _frozen(source, SOURCE_DTYPE), _frozen(event, np.int64),
+        )  # fmt: skip
+        for name, value in (
+            ("ids", _frozen(ids)),
+            ("groups", _frozen(grouped, np.int64)),
+            ("_listed", listed),
+            ("_every", None if len(grouped) else listed),
         ):
-            array = np.array(values, dtype=dtype)
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, value)
+
+    def _columns(self) -> Columns:
+        """Return the table of all pairs; those that groups imply are listed when first needed."""
+        if self._every is None:
+            own, more = self._listed, groups.implied_pairs(self.groups)
+            m = len(more)
+            every = Columns(
+                np.concatenate([own.pairs, more]), np.r_[own.sign, np.full(m, -1, dtype=np.int8)],
+                np.r_[own.weight, np.ones(m)], np.r_[own.source, np.full(m, "given")],
+                np.r_[own.event, np.zeros(m, dtype=np.int64)],
+            )  # fmt: skip
+            object.__setattr__(self, "_every", Columns._make(_frozen(one) for one in every))
+        assert self._every is not None
+        return self._every
+
+    @property
+    def pairs(self) -> NDArray[np.int64]:
+        """The positions in ids of both ends of every pair, (m, 2)."""
+        return self._columns().pairs
+
+    @property
+    def sign(self) -> NDArray[np.int8]:
+        """The sign of every pair, +1 must-link, -1 cannot-link, (m,)."""
+        return self._columns().sign
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weight of every pair, (m,)."""
+        return self._columns().weight
+
+    @property
+    def source(self) -> NDArray[np.str_]:
+        """Where every pair came from, (m,)."""
+        return self._columns().source
+
+    @property
+    def event(self) -> NDArray[np.int64]:
+        """The number of the event of every pair, (m,)."""
+        return self._columns().event
 
     @classmethod
     def _of(
@@ -155,10 +207,14 @@ class Constraints:
         weight: Array,
         source: Array | None = None,
         event: Array | None = None,
+        groups: Array | None = None,
     ) -> Self:
-        """Return constraints from the columns that the attributes hold; nothing is checked."""
+        """Return constraints from the columns that the attributes hold; nothing is checked.
+
+        With ``groups``, the other columns are those of the pairs that are listed.
+        """
         new = object.__new__(cls)
-        new._fill(ids, pairs, sign, weight, source, event)
+        new._fill(ids, pairs, sign, weight, source, event, groups)
         return new
 
     @classmethod
@@ -222,11 +278,46 @@ class Constraints:
     def from_groups(
         cls, group: ArrayLike, *, unknown: object = -1, sample_id: ArrayLike | None = None
     ) -> Self:
-        """Return cannot-links between all rows of each group: no two may be together."""
+        """Return cannot-links between all rows of each group: no two may be together.
+
+        The cannot-links are implied, not listed: a million of them take no more memory than the
+        rows. Methods that need a list of pairs make it, up to five million pairs.
+
+        Examples
+        --------
+        >>> links = Constraints.from_groups(["a", "a", "b", "a", None])
+        >>> links, links.ids.tolist(), links.groups.tolist()
+        (Constraints(0 must-links, 3 cannot-links), [0, 1, 3], [[0, 0, 0]])
+        >>> Constraints.from_groups(np.zeros(100_000)).n_cannot
+        4999950000
+        """
         code = partial_labels.class_codes(group, unknown, "group")
-        remedy = "there is no shorter list; leave large groups out (mark them unknown)"
-        ends = partial_labels.all_within(code, remedy=remedy)
-        return cls._of(_named(ends, sample_id, len(code)), -np.ones(len(ends)))
+        names = np.arange(len(code)) if sample_id is None else as_sample_id(sample_id, len(code))
+        ids, place = encode(names)
+        grouped = np.full((1, len(ids)), -1)
+        grouped[0, place] = code
+        return cls()._replaced(ids, grouped)
+
+    def _replaced(self, ids: Array, grouped: Array) -> Self:
+        """Return the listed pairs, about the same positions of other ids, with other groups.
+
+        Ids that are then in no pair are left out.
+        """
+        grouped, own = groups.tidied(grouped), self._listed
+        used = np.zeros(len(ids), dtype=bool)
+        used[own.pairs] = True
+        used |= (grouped >= 0).any(axis=0)
+        place = np.cumsum(used) - 1
+        return self.from_columns(ids[used], place[own.pairs], *own[1:], groups=grouped[:, used])
+
+    def listed(self) -> Self:
+        """Return the same pairs, all of them listed. More than five million are refused."""
+        return self.from_columns(self.ids, *self._columns()) if len(self.groups) else self
+
+    def without_groups(self) -> Self:
+        """Return the pairs that are listed, without those that groups imply."""
+        none = np.zeros((0, len(self.ids)))
+        return self._replaced(self.ids, none) if len(self.groups) else self
 
     @classmethod
     def from_sets(cls, answers: Iterable[tuple[ArrayLike, ArrayLike]]) -> Self:
@@ -248,18 +339,22 @@ class Constraints:
         >>> links.closure().relation(["a", "a", "d"], ["d", "c", "c"]).tolist()
         [1, -1, -1]
         """
+        return cls._from_sets(answers, lambda i: f"answers[{i}]")
+
+    @classmethod
+    def _from_sets(
+        cls, answers: Iterable[tuple[ArrayLike, ArrayLike]], at: Callable[[int], str]
+    ) -> Self:
         together, apart = [], []
         for number, (members, strangers) in enumerate(answers):
-            name = f"answers[{number}]"
-            shown, odd = _ids_of(members, name), _ids_of(strangers, name)
+            name = at(number)
+            shown, odd = _set_of(members, name), _ids_of(strangers, name)
             outside = np.isin(odd, shown, invert=True) if len(odd) else np.zeros(0, dtype=bool)
             if outside.any():
                 raise ValueError(
                     f"{name}: {odd[outside][0]!r} is not among the members of the set; list it "
                     "there too"
                 )
-            if len(np.unique(shown)) < len(shown):
-                raise ValueError(f"{name}: a member is listed twice; list it once")
             inside = shown[np.isin(shown, odd, invert=True)] if len(odd) else shown
             if len(inside) > 1:
                 together.append(inside)
@@ -268,6 +363,18 @@ class Constraints:
             return cls()
         ends, sign = partial_labels.set_pairs(together, apart)
         return cls._of(ends, sign)
+
+    @classmethod
+    def _apart(cls, sets: list[Any], at: Callable[[int], str]) -> Self:
+        """Return that no two members of a set are together, for every set of ids."""
+        members = [_set_of(one, at(i)) for i, one in enumerate(sets)]
+        if not members:
+            return cls()
+        for one in members:
+            join(members[0], one)  # refuses integers beside strings
+        ids, codes = encode(np.concatenate(members))
+        parts = np.split(codes, np.cumsum([len(one) for one in members])[:-1])
+        return cls()._replaced(ids, groups.columns_of(parts, len(ids)))
 
     @classmethod
     def from_merge(
@@ -347,12 +454,21 @@ class Constraints:
 
     @classmethod
     def read(cls, path: TextFile, *, format: FileFormat | None = None) -> Self:
-        """Return constraints from a .csv, .tsv, .jsonl or .ndjson file, or an open one."""
-        return cls._of(*io.read_links(path, format))
+        """Return constraints from a .csv, .tsv, .jsonl or .ndjson file, or an open one.
+
+        Lines of .jsonl may also be answers about sets, ``{"members": [...], "strangers": [...]}``
+        (`from_sets`), and groups whose members are never together, ``{"apart": [...]}``.
+        """
+        found = io.read_links(path, format)
+        return (
+            cls._of(*found.columns)
+            + cls._from_sets(found.sets, found.where_sets)
+            + cls._apart(found.apart, found.where_apart)
+        )
 
     def write(self, path: TextFile, *, format: FileFormat | None = None) -> None:
         """Write a .csv, .tsv, .jsonl or .ndjson file, or to an open text file."""
-        io.write_pairs(path, self, format)
+        io.write_links(path, self, format)
 
     def __iter__(self) -> Iterator[Pair]:
         """Yield every pair as a Pair of plain Python values."""
@@ -367,8 +483,18 @@ class Constraints:
         """Tell whether both have the same pairs, in any order and either direction."""
         if not isinstance(other, Constraints):
             return NotImplemented
-        mine, theirs = self._sorted(), other._sorted()
-        return np.array_equal(self.ids, other.ids) and np.array_equal(mine, theirs)
+        if self.n_pairs != other.n_pairs or not np.array_equal(self.ids, other.ids):
+            return False
+        if len(self.groups) and self._same_groups(other):
+            return self.without_groups() == other.without_groups()
+        return np.array_equal(self._sorted(), other._sorted())
+
+    def _same_groups(self, other: "Constraints") -> bool:
+        mine, theirs = (
+            sorted(tuple(group.tolist()) for group in groups.members(one.groups))
+            for one in (self, other)
+        )
+        return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -386,43 +512,52 @@ class Constraints:
         )
 
     def __add__(self, other: object) -> Self:
-        """Return the pairs of both, one list after the other."""
+        """Return the pairs of both, one list after the other, then those that groups imply."""
         if not isinstance(other, Constraints):
             return NotImplemented
-        columns = [
-            np.concatenate((getattr(self, name), getattr(other, name)))
-            for name in ("sign", "weight", "source", "event")
-        ]
+        own, more = self._listed, other._listed
+        sign, weight, source, event = (
+            np.concatenate((getattr(own, name), getattr(more, name)))
+            for name in Columns._fields[1:]
+        )
+        inside = None
         if self.ids.dtype == other.ids.dtype and len(other.ids) < len(self.ids):
             place = np.searchsorted(self.ids, other.ids)
             if (self.ids[np.minimum(place, len(self.ids) - 1)] == other.ids).all():
-                pairs = np.concatenate((self.pairs, place[other.pairs]))
-                return self.from_columns(self.ids, pairs, *columns)  # without sorting all ids
-        return self._of(join(self.ends, other.ends), *columns)
+                inside = self.ids, np.arange(len(self.ids)), place  # without sorting all ids
+        if inside is None:
+            ids, codes = encode(join(self.ids, other.ids))
+            inside = ids, codes[: len(self.ids)], codes[len(self.ids) :]
+        ids, mine, theirs = inside
+        pairs = np.concatenate((mine[own.pairs], theirs[more.pairs]))
+        grouped = np.full((len(self.groups) + len(other.groups), len(ids)), -1)
+        grouped[: len(self.groups), mine] = self.groups
+        grouped[len(self.groups) :, theirs] = other.groups
+        return self.from_columns(ids, pairs, sign, weight, source, event, grouped)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        columns = self.ids, self.pairs, self.sign, self.weight, self.source, self.event
-        return Constraints.from_columns, columns
+        return Constraints.from_columns, (self.ids, *self._listed, self.groups)
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs."""
-        return len(self.sign)
+        implied = groups.count_implied(self.groups) if len(self.groups) else 0
+        return len(self._listed.sign) + implied
 
     @property
     def n_must(self) -> int:
         """Number of must-links."""
-        return int(np.count_nonzero(self.sign > 0))
+        return int(np.count_nonzero(self._listed.sign > 0))
 
     @property
     def n_cannot(self) -> int:
         """Number of cannot-links."""
-        return int(np.count_nonzero(self.sign < 0))
+        return self.n_pairs - self.n_must
 
     @property
     def must_link(self) -> Array:
         """The must-linked ids, (n_must, 2)."""
-        return self.ends[self.sign > 0]
+        return self.ids[self._listed.pairs[self._listed.sign > 0]]
 
     @property
     def cannot_link(self) -> Array:
@@ -463,6 +598,8 @@ class Constraints:
         which = np.asarray(which)
         if which.dtype == bool and which.shape != (self.n_pairs,):
             raise ValueError(f"the mask has shape {which.shape}, there are {self.n_pairs} pairs")
+        if len(self.groups) and which.dtype == bool and which.all():
+            return self
         which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
         used, pairs = compact(self.pairs[which], len(self.ids))
         columns = self.sign, self.weight, self.source, self.event
@@ -474,7 +611,18 @@ class Constraints:
         Integers on one side and strings on the other are compared as str(integer).
         """
         known = lookup(self.ids, as_ids(as_array(ids, "ids"), lambda i: f"ids[{i}]")) >= 0
-        return self.select(known[self.pairs].all(axis=1))
+        a, b = self._listed.pairs.T
+        return self._keeping(known[a] & known[b], known)
+
+    def _keeping(self, which: Mask, known: Mask | None = None) -> Self:
+        """Return some of the listed pairs, by a mask, and the groups of the known ids."""
+        if not len(self.groups):
+            return self.select(which)
+        own = self._listed
+        kept = self.from_columns(self.ids, *(column[which] for column in own))
+        return kept._replaced(
+            self.ids, self.groups if known is None else np.where(known, self.groups, -1)
+        )
 
     def resolve(self, sample_id: ArrayLike | None = None, n: int | None = None) -> Self:
         """Return the same pairs, in the same order, named by row numbers.
@@ -510,22 +658,35 @@ class Constraints:
                 'sample_id and on_unknown="drop"'
             )
         if bad.any():
-            outside = np.flatnonzero(bad[self.pairs].any(axis=1))
-            a, b = self.ends[outside[0]].tolist()
-            end = a if bad[self.pairs[outside[0], 0]] else b
-            if sample_id is not None:
-                meant = similar_id(end, as_sample_id(sample_id).tolist())
-                fault += "" if meant is None else f", did you mean {meant!r}?"
-            raise ValueError(
-                f"constraints: pair {outside[0]}, ({a!r}, {b!r}): {end!r} {fault} "
-                f"({len(outside)} of {self.n_pairs} pairs); {remedy}"
-            )
+            self._refuse_ends(bad, sample_id, fault, remedy)
         order = np.argsort(row, kind="stable")  # rows are distinct, and mostly sorted
         rank = np.empty(len(row), dtype=np.int64)
         rank[order] = np.arange(len(row))
-        used, pairs = compact(rank[self.pairs], len(row))
-        columns = self.sign, self.weight, self.source, self.event
-        return self.from_columns(row[order][used], pairs, *columns)
+        own = self._listed
+        if len(self.groups):
+            return self.from_columns(
+                row[order], rank[own.pairs], *own[1:], groups=self.groups[:, order]
+            )
+        used, pairs = compact(rank[own.pairs], len(row))
+        return self.from_columns(row[order][used], pairs, *own[1:])
+
+    def _refuse_ends(self, bad: Mask, sample_id: ArrayLike | None, fault: str, remedy: str) -> None:
+        """Raise that ids are no rows, naming the first pair or group that has one."""
+        own = self._listed.pairs
+        outside = np.flatnonzero(bad[own].any(axis=1))
+        if len(outside):
+            a, b = self.ids[own[outside[0]]].tolist()
+            end = a if bad[own[outside[0], 0]] else b
+            where = f"pair {outside[0]}, ({a!r}, {b!r})"
+            count = f"{len(outside)} of {len(own)} pairs"
+        else:
+            first = np.flatnonzero(bad)[0]
+            end, where = self.ids[[first]].tolist()[0], "a group"
+            count = f"{np.count_nonzero(bad)} of {len(bad)} members of groups"
+        if sample_id is not None:
+            meant = similar_id(end, as_sample_id(sample_id).tolist())
+            fault += "" if meant is None else f", did you mean {meant!r}?"
+        raise ValueError(f"constraints: {where}: {end!r} {fault} ({count}); {remedy}")
 
     def with_weight(self, weight: ArrayLike) -> Self:
         """Return the same pairs with other weights, one number or (m,)."""
@@ -549,7 +710,7 @@ class Constraints:
 
     def active(self) -> Self:
         """Return the pairs of weight > 0; others have no effect."""
-        return self.select(self.weight > 0)
+        return self._keeping(np.greater(self._listed.weight, 0))
 
     def merged(self) -> Self:
         """Return each pair and kind once, weights added, ends ascending, pairs sorted.
@@ -592,6 +753,29 @@ class Constraints:
         a, b, sign, weight = self.resolve(n=len(labels)).arrays()
         return (weight > 0) & broken(labels[a], labels[b], sign, stray)
 
+    def violations(self, labels: ArrayLike, *, stray: int | None = None) -> Self:
+        """Return the pairs of row numbers that labels (n,) break, as `violated` tells.
+
+        Only pairs that are broken are listed, however many the groups imply.
+
+        Examples
+        --------
+        >>> links = Constraints.from_groups([0, 0, 0, 1, 1])
+        >>> list(links.violations([0, 1, 1, 2, 3]))
+        [Pair(a=1, b=2, sign=-1, weight=1.0)]
+        """
+        labels = np.asarray(labels)
+        own = self.without_groups()
+        found = own.select(own.violated(labels, stray=stray))
+        if not len(self.groups):
+            return found
+        rows = self.resolve(n=len(labels))
+        key = np.unique(labels, return_inverse=True)[1][rows.ids]
+        if stray is not None:
+            key = np.where(labels[rows.ids] == stray, -1, key)
+        ends = rows.ids[groups.pairs_within(rows.groups, key)]
+        return found + self._of(ends, np.full(len(ends), -1))
+
     def closure(self) -> closure.Closure:
         """Return the Closure of the pairs of weight > 0; a conflict raises InfeasibleConstraints.
 
@@ -619,11 +803,39 @@ class Constraints:
         """
         if n_clusters is not None and n_clusters != int(n_clusters):
             raise ValueError(f"n_clusters must be a whole number; got {n_clusters!r}")
+        if len(self.groups):
+            return self._conflict_of_groups(n_clusters)
         live = np.flatnonzero(self.weight > 0)
         found = conflicts.find_conflict(
             len(self.ids), self.pairs[live], self.sign[live], n_clusters
         )
         return None if found is None else self.select(live[found])
+
+    def _component(self) -> Array:
+        """Return the component of every id by the must-links of weight > 0, (u,)."""
+        own = self._listed
+        return closure.components(len(self.ids), own.pairs[(own.sign > 0) & (own.weight > 0)])
+
+    def _inside(self) -> Self:
+        """Return the implied pairs whose ends must-links join, or some of them if they are many."""
+        pairs = groups.few_within(self.groups, self._component())
+        return self._of(self.ids[pairs], np.full(len(pairs), -1))
+
+    def _conflict_of_groups(self, n_clusters: int | None) -> Self | None:
+        """Return a conflict, listing only the implied pairs that can be part of a small one."""
+        inside, own = self._inside(), self.without_groups()
+        if n_clusters is None:
+            return (own + inside).conflict()
+        most = int(n_clusters)
+        large = next((one for one in groups.members(self.groups) if len(one) > most), None)
+        if large is None and not inside and self.n_pairs <= partial_labels.MAX_PAIRS:
+            return self.listed().conflict(most)
+        found = [(own + inside).conflict(most)]
+        if large is not None:
+            few = self.ids[large[: most + 1]]
+            found.append(self.from_groups(np.zeros(len(few)), sample_id=few))
+        known = [one for one in found if one is not None]
+        return min(known, key=lambda one: one.n_pairs, default=None)
 
     def check(self, n_clusters: int | None = None) -> None:
         """Raise InfeasibleConstraints, naming the conflict, if there is one."""
@@ -645,10 +857,19 @@ class Constraints:
 
     def drop_conflicts(self) -> tuple[Self, Self]:
         """Return (kept, dropped); dropped has the cannot-links that must-links contradict."""
-        live = np.flatnonzero(self.weight > 0)
-        dropped = np.zeros(self.n_pairs, dtype=bool)
-        dropped[live] = conflicts.contradicted(len(self.ids), self.pairs[live], self.sign[live])
-        return self.select(~dropped), self.select(dropped)
+        if len(self.groups) and self._inside():
+            return self.listed().drop_conflicts()
+        own = self._listed
+        live = np.flatnonzero(own.weight > 0)
+        dropped = np.zeros(len(own.sign), dtype=bool)
+        dropped[live] = conflicts.contradicted(len(self.ids), own.pairs[live], own.sign[live])
+        return self._keeping(~dropped), self.without_groups()._keeping(dropped)
+
+
+def _frozen(values: Array, dtype: Any = None) -> Array:
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
 
 
 def broken(a: Array, b: Array, sign: Array, stray: int | None = None) -> Mask:
@@ -659,6 +880,13 @@ def broken(a: Array, b: Array, sign: Array, stray: int | None = None) -> Mask:
 
 def _ids_of(values: ArrayLike, name: str) -> Array:
     return as_ids(as_array(values, name), lambda i: f"{name}[{i}]")
+
+
+def _set_of(values: ArrayLike, name: str) -> Array:
+    ids = _ids_of(values, name)
+    if len(np.unique(ids)) < len(ids):
+        raise ValueError(f"{name}: a member is listed twice; list it once")
+    return ids
 
 
 def _named(rows: Array, sample_id: ArrayLike | None, n: int) -> Array:

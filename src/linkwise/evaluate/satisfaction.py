@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwise._typing import Array, Mask, Selection
+from linkwise._typing import Mask, Selection
 from linkwise.constraints import as_constraints
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.evaluate.agreement import (
@@ -39,10 +39,8 @@ class Kept(NamedTuple):
     weighted: float
 
 
-def _share(good: Array, weight: Array | None = None) -> float:
-    if len(good) == 0 or (weight is not None and weight.sum() == 0):
-        return float("nan")
-    return float(np.average(good, weights=weight))
+def _share(good: float, whole: float) -> float:
+    return float(good / whole) if whole else float("nan")
 
 
 def kept(
@@ -61,9 +59,15 @@ def kept(
     """
     labels = np.asarray(labels)
     links = as_constraints(constraints).active().resolve(sample_id, n=len(labels))
-    good = ~links.violated(labels, stray=stray)
-    must = links.sign > 0
-    return Kept(_share(good), _share(good[must]), _share(good[~must]), _share(good, links.weight))
+    broken, n = links.violations(labels, stray=stray), links.n_pairs
+    listed = links.without_groups()
+    weight = listed.weight.sum() + (n - listed.n_pairs)
+    return Kept(
+        _share(n - broken.n_pairs, n),
+        _share(links.n_must - broken.n_must, links.n_must),
+        _share(links.n_cannot - broken.n_cannot, links.n_cannot),
+        _share(weight - broken.weight.sum(), weight),
+    )
 
 
 def untouched(
@@ -75,8 +79,7 @@ def untouched(
             raise TypeError("untouched needs the number of points: pass n or sample_id")
         n = len(np.asarray(sample_id))
     mask = np.ones(n, dtype=bool)
-    a, b, _, _ = as_constraints(constraints).active().resolve(sample_id, n=n).arrays()
-    mask[a] = mask[b] = False
+    mask[as_constraints(constraints).active().resolve(sample_id, n=n).touched] = False
     return mask
 
 

@@ -21,8 +21,8 @@ the nearest named row.
 
 A mark is an answer about rows alone: "unclear" (they are not asked about any more) or "stray" (they
 belong to no cluster). It holds until a later event says where such a row belongs. A keep is written
-when the data have got more rows: the rows so far stay in these clusters, numbered 0, 1, ..., until a
-later answer reaches them.
+when the data have got more rows: the rows so far stay in these clusters, numbered 0, 1, ..., until
+a later answer reaches them.
 
 Every event has a source, which is written in the log:
 

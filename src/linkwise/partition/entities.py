@@ -48,17 +48,23 @@ class _Clusters:
         self.near: list[dict[int, float]] = [{} for _ in range(size)]
         self.apart: list[set[int]] = [set() for _ in range(size)]
         self.sources: list[set[int]] = [set() for _ in range(size)]
-        for record, c in enumerate(group.tolist()):
-            if source[record] in self.sources[c]:
+        for column in source:
+            self._add_sources(group, column)
+        for a, b in apart.tolist():
+            self.apart[a].add(b)
+            self.apart[b].add(a)
+
+    def _add_sources(self, group, column):
+        """Note the sources of all records, (n,); sources of different columns are different."""
+        first = 1 + max((s for sources in self.sources for s in sources), default=-1)
+        for record, (c, s) in enumerate(zip(group.tolist(), column.tolist(), strict=True)):
+            if s >= 0 and first + s in self.sources[c]:
                 raise InfeasibleConstraints(
                     f"must-links join record {record} with another of its source, and one source "
                     "has one record of an entity: remove one of these must-links, or the source"
                 )
-            if source[record] >= 0:
-                self.sources[c].add(int(source[record]))
-        for a, b in apart.tolist():
-            self.apart[a].add(b)
-            self.apart[b].add(a)
+            if s >= 0:
+                self.sources[c].add(first + s)
 
     def add(self, a, b, w):
         """Add evidence between two clusters."""
@@ -93,7 +99,7 @@ class _Clusters:
 
 
 def resolve_entities(
-    n, pairs, score, *, source=None, must=(), cannot=(), threshold=0.5, n_entities=None
+    n, pairs, score, *, source=None, must=(), cannot=(), links=None, threshold=0.5, n_entities=None
 ):
     """Return the entity of every record, int (n,), numbered by first record.
 
@@ -105,6 +111,8 @@ def resolve_entities(
     source : int array (n,), the source of every record, -1 if unknown; None: there are none. No two
         records of one source are put together
     must, cannot : int arrays (r, 2), pairs that are together, and apart
+    links : Constraints by record number, or None; all are kept. The cannot-links that groups imply
+        (`Constraints.from_groups`) are not listed
     threshold : float in (0, 1), score from which on a pair speaks for one entity
     n_entities : int or None
         The number of entities: merging ends there, whatever the threshold. None: as many as the
@@ -121,7 +129,14 @@ def resolve_entities(
     pairs, must, cannot = (
         np.asarray(each, dtype=np.int64).reshape(-1, 2) for each in (pairs, must, cannot)
     )
-    source = np.full(n, -1) if source is None else np.asarray(source)
+    source = np.full((0, n), -1) if source is None else np.asarray(source).reshape(1, n)
+    if links is not None:
+        rows = links.active().resolve(n=n)
+        listed, groups = rows.without_groups(), np.full((len(rows.groups), n), -1)
+        groups[:, rows.ids] = rows.groups
+        source = np.concatenate([source, groups])
+        must = np.concatenate([must, listed.must_link])
+        cannot = np.concatenate([cannot, listed.cannot_link])
     group = components(n, must)
     apart = group[cannot]
     if np.any(apart[:, 0] == apart[:, 1]):
@@ -176,7 +191,8 @@ def resolve_pairs(id_a, id_b, score, *, source=None, links=None, threshold=0.5, 
     id_a, id_b : arrays (m,), the two records of every pair; columns of a data frame will do
     score : array (m,) in [0, 1], how likely each pair is one entity
     source : mapping {id: source} or None; records that are not in it have no source
-    links : Constraints that name ids, or None; all are kept
+    links : Constraints that name ids, or None; all are kept. Members of groups that are in no pair
+        are entities of their own
     threshold, n_entities : as in `resolve_entities`
 
     Examples
@@ -207,11 +223,11 @@ def resolve_pairs(id_a, id_b, score, *, source=None, links=None, threshold=0.5, 
         groups = [
             known.setdefault(given[i], len(known)) if i in given else -1 for i in ids.tolist()
         ]
-    none = np.zeros((0, 2), dtype=np.int64)
-    rows = None if links is None else links.resolve(ids, n=len(ids))
+    if links is not None:
+        links.without_groups().resolve(ids, n=len(ids))  # refuses pairs of unknown records
+        links = links.restrict(ids).resolve(ids, n=len(ids))
     labels = resolve_entities(
-        len(ids), place.reshape(2, -1).T, score, source=groups, threshold=threshold,
-        must=none if rows is None else rows.must_link,
-        cannot=none if rows is None else rows.cannot_link, n_entities=n_entities,
+        len(ids), place.reshape(2, -1).T, score, source=groups, links=links, threshold=threshold,
+        n_entities=n_entities,
     )  # fmt: skip
     return Entities(ids, labels)

@@ -122,8 +122,8 @@ def encode_sparse(matrix, where, parts):
 
 
 def encode_constraints(links, where, parts):
-    columns = [links.ids, links.pairs, links.sign, links.weight, links.source, links.event]
-    return encode_list(columns, where, parts)
+    _, columns = links.__reduce__()
+    return encode_list(columns if len(links.groups) else columns[:-1], where, parts)
 
 
 def encode_random_state(random, where, parts):
