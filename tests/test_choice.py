@@ -45,6 +45,9 @@ from linkwise.class_models.learners import (
     without_own,
 )
 from linkwise.class_models.partitions import (
+    BOLD,
+    CAUTIOUS,
+    EMPTY,
     Linkage,
     Partition,
     agreements,
@@ -341,7 +344,7 @@ def test_linkage_merges_what_the_graph_joins():
     assert_array_equal(cut(order, 4), [0, 1, 2, 3])
     assert len(np.unique(cut(order, 1))) == 1
     apart = Constraints(cannot_link=[(0, 2), (5, 6)], must_link=[(2, 5), (3, 4)])
-    order = merges(linkage, apart)  # the middle two small clusters come first now
+    order = merges(linkage, apart, BOLD)  # the middle two small clusters come first now
     assert_array_equal(cut(order, 3), [0, 1, 1, 2])
 
 
@@ -361,8 +364,42 @@ def test_a_whole_branch_moves_if_constraints_say_so():
     of = cut(tree, 2)
     assert_array_equal(of, [0, 0, 0, 0, 1])
     links = Constraints(cannot_link=[(0, 2), (1, 3)], must_link=[(0, 4)])
-    assert_array_equal(move_branches(linkage, links, of, [tree]), [1, 1, 0, 0, 1])
-    assert_array_equal(move_branches(linkage, Constraints(), of, [tree]), of)
+    assert_array_equal(move_branches(linkage, links, BOLD, of, [tree]), [1, 1, 0, 0, 1])
+    assert_array_equal(move_branches(linkage, Constraints(), BOLD, of, [tree]), of)
+
+
+def test_constraints_join_islands_without_an_edge_between_them():
+    """Two halves of a class share no edge; the graph would rather join other islands."""
+    C = np.diag([9.0] * 4)
+    C[0, 1] = C[1, 0] = 0.1
+    C[1, 2] = C[2, 1] = 0.1
+    linkage = Linkage(np.repeat(np.arange(4), 3), np.full(4, 3.0), C)
+    links = Constraints(must_link=[(0, 9)], cannot_link=[(1, 3), (3, 6)])
+    assert_array_equal(cut(merges(linkage, links, BOLD), 3), [0, 1, 2, 0])
+
+
+def test_one_wrong_constraint_does_not_outvote_the_graph_where_votes_are_cautious():
+    C = np.diag([9.0] * 4)
+    C[0, 1] = C[1, 0] = C[2, 3] = C[3, 2] = 3.0
+    C[1, 2] = C[2, 1] = 0.5
+    linkage = Linkage(np.repeat(np.arange(4), 3), np.full(4, 3.0), C)
+    wrong = Constraints(must_link=[(3, 6)])
+    assert_array_equal(cut(merges(linkage, wrong, CAUTIOUS), 2), [0, 0, 1, 1])
+    assert_array_equal(cut(merges(linkage, wrong, BOLD), 3), [0, 1, 1, 2])
+
+
+def test_one_linkage_is_one_start():
+    """Which vote is right is told by constraints that were held out."""
+    y = np.repeat([0, 1, 2, 3], 30)
+    small = np.repeat(np.arange(8), 15)  # two small clusters of every class
+    C = np.diag(np.full(8, 50.0)) + 0.01
+    linkage = Linkage(small, np.full(8, 15.0), C)
+    linkage = linkage._replace(tree=merges(linkage))
+    links = Constraints.sample(y, 100, random_state=0).resolve(n=len(y))
+    both = [Partition(str(vote), small // 2, True, linkage, vote) for vote in (CAUTIOUS, BOLD)]
+    ranked = rank_starts([*both, Partition("plain", y)], np.ones(3), 4, links, 0)
+    assert len(ranked) == 2
+    assert {one.linkage is None for one in ranked} == {True, False}
 
 
 def test_branches_are_the_clusters_of_every_cut(rng):
@@ -380,13 +417,14 @@ def test_no_branch_wants_to_move_at_the_end(seed):
     kinds = np.where(rng.random(8) < 0.4, 1, -1)
     links = Constraints.from_table({"id_a": ends[:, 0], "id_b": ends[:, 1], "kind": kinds})
     tree = merges(linkage)
-    of = move_branches(linkage, links, cut(tree, k), [tree])
+    of = move_branches(linkage, links, BOLD, cut(tree, k), [tree])
     assert set(of) == set(range(k))
-    A, C = votes(linkage, links), linkage.between
+    A, C = votes(linkage, links, BOLD), linkage.between
+    empty = EMPTY * C.sum() / linkage.size.sum() ** 2
 
     def score(t, b):
         mean = C[np.ix_(t, b)].sum() / (linkage.size[t].sum() * linkage.size[b].sum())
-        return np.log(mean + 1e-12) + A[np.ix_(t, b)].sum()
+        return np.log(mean + empty) + A[np.ix_(t, b)].sum()
 
     for branch in branches(tree):
         t = np.flatnonzero(branch)

@@ -137,6 +137,8 @@ def rank_starts(partitions, belief, k, links, seed):
     """Return partitions by Eq. (2), the best first, and the best of the other kind second.
 
     Two kinds are told apart: linkage with constraints, and what does not change with constraints.
+    Of two partitions by one linkage, which differ by the vote of a constraint, the better one
+    stays.
     """
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
     prior[np.argmax(belief)] += MARGIN
@@ -144,12 +146,21 @@ def rank_starts(partitions, belief, k, links, seed):
     if links:
         folds = folds_of(links, RANK_FOLDS, k, seed)
         likely += [links.n_pairs * start_likelihood(one, k, folds) for one in partitions]
-    order = np.argsort(-(prior + likely), kind="stable")
+    order = _once_each(np.argsort(-(prior + likely), kind="stable"), partitions)
     linked = [partitions[i].linkage is not None for i in order]
     if len(set(linked)) > 1:
         second = linked.index(not linked[0])
         order = np.r_[order[0], order[second], np.delete(order, [0, second])]
     return [partitions[i] for i in order]
+
+
+def _once_each(order, partitions):
+    """Return the numbers of partitions in order, of those by one linkage only the first."""
+    first: dict = {}
+    for i in order:
+        linkage = partitions[i].linkage
+        first.setdefault(id(partitions[i] if linkage is None else linkage), i)
+    return np.array(list(first.values()))
 
 
 class Job(NamedTuple):

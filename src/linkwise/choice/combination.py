@@ -40,7 +40,7 @@ from linkwise.class_models.pair_softmax import (
     features,
     start_weights,
 )
-from linkwise.class_models.partitions import with_constraints
+from linkwise.class_models.partitions import BOLD, CAUTIOUS, with_constraints
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
 PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the constraints from which on it is 0
@@ -136,13 +136,16 @@ def _with_co_training(g, f, share):
 
 
 def starts_among(partitions, belief, m):
-    """Return (starts, belief in each): all partitions, and linkage with constraints besides."""
+    """Return (starts, belief in each): all partitions, and linkages with constraints besides."""
     starts = [one._replace(linkage=None) for one in partitions]
     if m < FULL:  # so few would merge islands by chance
         return starts, belief
     linked = [i for i, one in enumerate(partitions) if one.linkage is not None]
-    starts += [partitions[i]._replace(name=f"constrained {partitions[i].name}") for i in linked]
-    return starts, np.concatenate((belief, belief[linked]))
+    for vote, name in ((CAUTIOUS, "constrained"), (BOLD, "boldly constrained")):
+        starts += [
+            partitions[i]._replace(name=f"{name} {partitions[i].name}", vote=vote) for i in linked
+        ]
+    return starts, np.concatenate((belief, belief[linked], belief[linked]))
 
 
 def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):

@@ -14,7 +14,12 @@ layout through the edges that cross them. On tables without islands k-means is b
 
 Often a class is several islands. A few constraints tell which: linkage with constraints merges
 
-    (2)  argmax_ab  log of (1) + VOTE sum_{i in a, j in b} c_ij,   c > 0 for must-links, the weight
+    (2)  argmax_ab  log((1) + EMPTY w) + v sum_{i in a, j in b} c_ij,   c > 0 for must-links
+
+with c the weights of constraints and w the mean weight of the graph: islands without an edge
+between them are not infinitely far apart, so that constraints can join them. The vote v is either
+the log odds of a constraint, or less: small clusters are not pure, and with a large vote one wrong
+constraint merges two of them. Constraints that were held out tell which is right (``choice``).
 
 An early merge cannot be undone by what later ones tell. So whole branches of the tree of merges
 then move to the cluster b with which they have the largest (2), one after the other, as long as
@@ -48,8 +53,13 @@ STARTS = 3  # of k-means: many partitions are made, and none of them has to be t
 CLEAR = 0.9  # share of the largest possible modularity; images of digits have .92 to .95
 BLIND = 1.09  # from 1.06 to 1.1 texts gain .1 and tables lose nothing
 SMALL = 100  # small clusters that linkage merges; 200 for many points and for many clusters
-VOTE = np.log(0.95 / 0.05)  # log odds of a constraint that is right 19 times in 20
-LEAST = 1e-12  # mean weight: keeps the logarithm finite
+CAUTIOUS = 0.9  # v; with n/4 constraints, one in ten wrong, digits .82 by it and .64 by BOLD
+BOLD = (
+    3.0  # v; log odds of a constraint that is right 19 times in 20; with n/10 right ones .84, .90
+)
+EMPTY = 1e-2  # digits and pendigits gain .02 to .04 by linkage over 1e-9; about the same up to 1e-1
+LEAST = 1e-12  # gain of a move that is not one of rounding
+TINY = np.finfo(np.float64).tiny
 SMALL_SIZE = 10  # points of one on average at least
 
 
@@ -69,6 +79,7 @@ class Partition(NamedTuple):
     labels: np.ndarray  # (n,)
     of_graph: bool = False  # whether it was made from a graph
     linkage: Linkage | None = None  # that it comes from
+    vote: float = CAUTIOUS  # of a constraint, in the linkage
 
 
 def view_k_means(view, k, rng):
@@ -86,24 +97,30 @@ def at_ends(labels, links):
     return to_host(labels[door(labels).asarray(links.ends, labels)]).T
 
 
-def votes(linkage, links):
+def nearness(linkage, weights, sizes):
+    """Return the first term of Eq. (2) from sums of weights and products of sizes."""
+    mean = linkage.between.sum() / linkage.size.sum() ** 2
+    return np.log(np.maximum(weights / sizes, 0) + max(EMPTY * mean, TINY))
+
+
+def votes(linkage, links, vote):
     """Return what constraints say about every two small clusters, the last term of Eq. (2)."""
     A = np.zeros(linkage.between.shape)
     if links is None:
         return A
     a, b = at_ends(linkage.small, links)
-    says = links.sign * links.weight * VOTE
+    says = links.sign * links.weight * vote
     np.add.at(A, (a, b), says)
     np.add.at(A, (b, a), says)
     np.fill_diagonal(A, 0)  # within a small cluster nothing can be changed
     return A
 
 
-def merges(linkage, links=None):
+def merges(linkage, links=None, vote=0.0):
     """Return the order in which small clusters merge by Eq. (2), (c - 1, 2)."""
-    C, size, A = linkage.between.copy(), linkage.size.copy(), votes(linkage, links)
+    C, size, A = linkage.between.copy(), linkage.size.copy(), votes(linkage, links, vote)
     c = len(size)
-    score = np.log(C / np.outer(size, size) + LEAST) + A
+    score = nearness(linkage, C, np.outer(size, size)) + A
     np.fill_diagonal(score, -np.inf)
     gone, found = np.zeros(c, dtype=bool), []
     for _ in range(c - 1):
@@ -114,7 +131,7 @@ def merges(linkage, links=None):
             sums[:, a] += sums[:, b]
         size[a] += size[b]
         gone[b] = True
-        score[a] = np.where(gone, -np.inf, np.log(C[a] / (size[a] * size) + LEAST) + A[a])
+        score[a] = np.where(gone, -np.inf, nearness(linkage, C[a], size[a] * size) + A[a])
         score[a, a] = -np.inf
         score[:, a] = score[a]
         score[b] = score[:, b] = -np.inf
@@ -139,7 +156,7 @@ def branches(order):
     return np.array(found[: 2 * c - 2])
 
 
-def move_branches(linkage, links, of, trees):
+def move_branches(linkage, links, vote, of, trees):
     """Return the clusters (c,) of the small clusters after the moves of Eq. (3).
 
     Parameters
@@ -147,9 +164,10 @@ def move_branches(linkage, links, of, trees):
     of : int array (c,), clusters 0..k - 1; none of them gets empty
     trees : list of merges, whose branches may move
     """
-    T, of = np.unique(np.concatenate([branches(tree) for tree in trees]), axis=0), of.copy()
+    T, of = np.concatenate([branches(tree) for tree in trees]), of.copy()
+    T = T[np.unique(np.packbits(T > 0, axis=1), axis=0, return_index=True)[1]]
     size = T @ linkage.size
-    weights, said = T @ linkage.between, T @ votes(linkage, links)  # (t, c)
+    weights, said = T @ linkage.between, T @ votes(linkage, links, vote)  # (t, c)
     inside = np.sum(weights * T, axis=1), np.sum(said * T, axis=1)
     for _ in of:  # (3) is no descent of one objective, and may come back to where it was
         member = np.eye(of.max() + 1)[of]  # (c, k)
@@ -160,8 +178,7 @@ def move_branches(linkage, links, of, trees):
         w, v = weights[whole] @ member, said[whole] @ member
         for sums, own in ((others, size), (w, inside[0]), (v, inside[1])):
             sums[row, home] -= own[whole]
-        mean = w / (size[whole, None] * np.maximum(others, 1))
-        score = np.log(np.maximum(mean, 0) + LEAST) + v  # Eq. (2)
+        score = nearness(linkage, w, size[whole, None] * np.maximum(others, 1)) + v  # Eq. (2)
         gain = score - score[row, home][:, None]
         gain[others[row, home] <= 0] = 0  # the branch is all of its cluster
         best, to = np.unravel_index(np.argmax(gain), gain.shape)
@@ -192,13 +209,13 @@ def linkages_of(learners, seed):
         return dict(run_blocks(of_island, among(learners, "island")))
 
 
-def linked(name, linkage, k, links=None):
+def linked(name, linkage, k, links=None, vote=CAUTIOUS):
     """Return the Partition into k clusters by linkage and constraints."""
     if links is None:
         of = cut(linkage.tree, k)
     else:
-        order = merges(linkage, links)
-        of = move_branches(linkage, links, cut(order, k), [linkage.tree, order])
+        order = merges(linkage, links, vote)
+        of = move_branches(linkage, links, vote, cut(order, k), [linkage.tree, order])
     labels = door(linkage.small).asarray(of, linkage.small)[linkage.small]
     return Partition(name, labels, of_graph=True, linkage=linkage)
 
@@ -207,7 +224,7 @@ def with_constraints(partition, k, links):
     """Return labels (n,) of a partition, those of linkage merged by the constraints."""
     if partition.linkage is None:
         return partition.labels
-    return linked(partition.name, partition.linkage, k, links).labels
+    return linked(partition.name, partition.linkage, k, links, partition.vote).labels
 
 
 def plain_partitions(views, learners, linkages, k, seed):
