@@ -136,6 +136,7 @@ def test_json_tells_the_outcome_in_one_object(call):
         "links": {"given": 5, "must": 3, "cannot": 2},
         "dropped": 1,
         "suspects": [],
+        "runners_up": [],
         "output": "a.csv",
     }
     assert err.count("\n") == 1

@@ -202,3 +202,24 @@ def test_answers_about_sets_are_checked():
     with pytest.raises(ValueError, match="listed twice"):
         Constraints.from_sets([(["a", "a"], [])])
     assert Constraints.from_sets([(["a", "b", "c"], ["b", "c"])]).n_pairs == 0
+
+
+def test_the_command_line_reads_sets_and_groups(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 8, axis=0) + rng.normal(size=(24, 2))
+    lines = (f"r{i:02d},{x:.3f},{y:.3f}" for i, (x, y) in enumerate(X))
+    (tmp_path / "data.csv").write_text("id,x,y\n" + "\n".join(lines) + "\n")
+    links = tmp_path / "links.jsonl"
+    links.write_text(
+        '{"members": ["r00", "r01", "r02", "r08"], "strangers": ["r08"]}\n'
+        '{"apart": ["r00", "r09", "r20"]}\n'
+    )
+    line = ["fit", str(tmp_path / "data.csv"), "--links", str(links), "--effort", "fast", "--json"]
+    assert main([*line, "-k", "2-4", "-o", str(tmp_path / "labels.csv")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["links"]["must"] == 2
+    assert report["links"]["cannot"] == 4
+    assert report["violations"] == []
+    assert {3, 4} == {report["k"], *(one["k"] for one in report["runners_up"])}
+    assert main(["check", str(links)]) == 0
+    assert "links: 6 (must 2, cannot 4" in capsys.readouterr().out

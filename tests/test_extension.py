@@ -172,6 +172,18 @@ def test_the_number_of_clusters_stays_in_its_range():
     assert fitted(X, n_clusters=(2, 6), constraints=apart).n_clusters_ >= 5
 
 
+@settings(deadline=None, max_examples=6)
+@given(st.integers(2, 4), st.integers(0, 3), st.integers(2, 5))
+def test_the_number_of_clusters_is_in_its_range_and_as_large_as_groups_force(low, more, apart):
+    group = np.r_[np.zeros(apart), np.full(len(X) - apart, -1)]
+    links = Constraints.from_groups(group)
+    model = fitted(X, n_clusters=(low, low + more), constraints=links)
+    assert max(low, min(apart, low + more)) <= model.n_clusters_ <= low + more
+    tried = [model.n_clusters_, *(k for k, _ in model.runners_up_)]
+    assert len(set(tried)) == len(tried)
+    assert all(low <= k <= low + more for k in tried)
+
+
 @pytest.mark.parametrize("wrong", [(1, 3), (4, 3), (2, 3, 4), (2, 2.5), (2, 200)])
 def test_a_range_that_is_none_is_refused(wrong):
     with pytest.raises(ValueError, match="n_clusters="):

@@ -368,6 +368,10 @@ def outcome(model, labels, links, ids, args):
         "violations": [as_dict(pair, name) for pair in links.select(broken)],
         "dropped": dropped,
         "suspects": suspects,
+        "runners_up": [
+            {"k": number, "score": round(score, 4)}
+            for number, score in getattr(model, "runners_up_", [])
+        ],
     }
 
 
@@ -399,6 +403,8 @@ def summary(report):
         f"  likely wrong: {p['a']} {p['kind']} be with {p['b']} ({p['probability']:.0%})"
         for p in report["suspects"][:SHOWN]
     ]
+    others = ", ".join("{k} ({score:.3g})".format(**one) for one in report["runners_up"][:SHOWN])
+    lines += [f"next best numbers of clusters, with scores: {others}"] if others else []
     lines += level_lines(report)
     if "cluster" in report:
         lines.append(report["cluster"]["words"])

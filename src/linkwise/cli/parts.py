@@ -223,6 +223,7 @@ def run(args, files, links, model, client, folder):
         ],
         "dropped": 0,
         "suspects": [],
+        "runners_up": [],
         "strays": 0,
         "parts": len(files.parts),
     }
