@@ -260,3 +260,22 @@ def test_a_growth_that_was_interrupted_is_completed(project):
     assert read_project(project / "data.linkwise").state.newest.kind == "keep"
     after = exported(project)
     assert {row: after[row] for row in before} == before
+
+
+def test_sets_and_groups_are_imported_as_events(project):
+    (project / "sets.jsonl").write_text(
+        '{"a": "p3", "b": "p6", "kind": "must"}\n'
+        '{"members": ["p0", "p3", "p12", "p1"], "strangers": ["p1"]}\n'
+        '{"apart": ["p30", "p31", "p32"]}\n'
+    )
+    line = ["label", str(project / "data.csv"), "--import", str(project / "sets.jsonl")]
+    for _ in range(2):  # the second time nothing is new
+        assert main(line) == 0
+    events = read_project(project / "data.linkwise").events[-3:]
+    assert [event.kind for event in events] == ["link", "group", "split"]
+    assert {event.source for event in events} == {"import"}
+    meant = sum((event.constraints() for event in events), Constraints())
+    closure = meant.closure()
+    assert closure.relation(["p0", "p0", "p30", "p3"], ["p12", "p1", "p32", "p6"]).tolist() == [
+        1, -1, -1, 1,
+    ]  # fmt: skip

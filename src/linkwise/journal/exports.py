@@ -18,6 +18,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -220,7 +221,8 @@ def read_table(
 
     Parameters
     ----------
-    path : str, a table of links, of labels, or a log; its columns tell which
+    path : str, a table of links, of labels, or a log; its columns tell which. json lines may also
+        be answers about sets and groups, as `Constraints.read` takes them
     journal : Journal, where it would be added
     ids : the ids of the rows, or None: tables name row numbers
 
@@ -233,10 +235,12 @@ def read_table(
 
     from linkwise.constraints.io import other_separator
 
-    columns = read(path)
     client = f"import {sha256(Path(path).read_bytes()).hexdigest()[:32]}"
     why = f"{IMPORTED} {os.path.basename(path)}"
     known = frozenset(ids or ())
+    if _has_sets(path):
+        return _set_drafts(path, known, why, client)
+    columns = read(path)
     if {"seq", "kind", "body", "client"} <= columns.keys():
         return _log_drafts(columns, journal, path)
     if _is_links(columns):
@@ -254,6 +258,46 @@ def read_table(
         f"{path}: expected the columns id_a,id_b,kind (links), id,label (labels), or those of a "
         f"log; got {', '.join(map(repr, columns)) or 'none'}{other_separator(list(columns))}"
     )
+
+
+def _has_sets(path: FilePath) -> bool:
+    """Tell whether a file has json lines about sets or groups, and not events of a log."""
+    if Path(path).suffix.lower() != ".jsonl":
+        return False
+    from linkwise.constraints.io import read_text
+
+    for line in read_text(path).split("\n"):
+        if '"members"' in line or '"apart"' in line:
+            with suppress(ValueError, RecursionError):
+                row = json.loads(line)
+                if isinstance(row, dict) and row.keys() & {"members", "apart"}:
+                    return True
+    return False
+
+
+def _set_drafts(path: FilePath, known: Collection[str], why: str, client: str) -> list[Draft]:
+    """Return json lines as Drafts: one for all pairs, and one for every set and group."""
+    from linkwise.constraints import Constraints
+    from linkwise.constraints.io import read_links
+
+    Constraints.read(path)  # refuses what is wrong, with its line
+    found = read_links(path)
+    (a, b), sign, weight = found.columns[0].T, *found.columns[1:]
+    ends = zip(_ids(a.tolist(), known, path), _ids(b.tolist(), known, path), strict=True)
+    pairs = [[*both, int(s), float(w)] for both, s, w in zip(ends, sign, weight, strict=True)]
+    bodies: list[tuple[str, dict[str, Any]]] = [("link", {"pairs": pairs})] if pairs else []
+    for members, strangers in found.sets:
+        inside = _ids([one for one in members if one not in strangers], known, path)
+        if len(inside) > 1:
+            bodies.append(("group", {"rows": inside, "apart": _ids(strangers, known, path)}))
+    for group in found.apart:
+        parts = [[one] for one in _ids(group, known, path)]
+        if len(parts) > 1:
+            bodies.append(("split", {"parts": parts}))
+    return [
+        Draft(kind, body, why, f"{client} {number}", "import")
+        for number, (kind, body) in enumerate(bodies)
+    ]
 
 
 def _is_links(columns: Columns) -> bool:

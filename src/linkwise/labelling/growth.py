@@ -149,9 +149,8 @@ def add_rows(more: str, path: str, links: Constraints | None = None) -> Growth:
     if os.path.realpath(more) == str(data):
         return _written_already(data, path, settings, links, why)
     before, journal = open_project(str(data), path, settings)
-    with journal:
+    with journal, instead_of(data) as beside:
         state, outliers = journal.state, outliers_of(journal.settings)
-    with instead_of(data) as beside:
         beside.write_bytes(appended(data, more, settings))
         try:
             items = read_by(str(beside), settings, path)
