@@ -18,6 +18,7 @@ from linkwise import (
     ConvergenceWarning,
     COPKMeans,
     FlexibleSpectralClustering,
+    HMRFKMeans,
     LinkClustering,
     MPCKMeans,
     NormalizedCuts,
@@ -31,6 +32,7 @@ from linkwise import (
 )
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.affinity import NeighbourAffinity
+from linkwise.graph.weights import median_scale
 from linkwise.linalg import downdate
 from linkwise.tables import read_points
 
@@ -326,3 +328,33 @@ def test_the_place_of_equal_points_does_not_matter_to_a_mixture():
         at_one = labels(np.ones((34, 1)))
         for place in (0.0, 4.0, 1000.0):
             assert_array_equal(labels(np.full((34, 1), place)), at_one)
+
+
+def test_ties_of_hmrf_do_not_depend_on_the_units():
+    X = np.array(
+        [
+            4.526360676801422, 1.6115154753747263, -3.508452658094363, -3.0328845816602983,
+            -3.4366087465587833, 3.0042650975211833, 5.0233524350530345, 0.48922245810684095,
+            3.498278939294333, -2.0940225823014633, -1.743939178113885,
+        ]
+    )[:, None]  # fmt: skip
+    must = [(0, 1), (5, 8)]
+    cannot = [
+        (4, 8), (7, 10), (2, 5), (3, 7), (2, 4), (7, 9), (0, 9), (2, 6), (6, 7), (0, 10), (1, 3),
+        (4, 7), (3, 5), (2, 7), (0, 5), (0, 3), (2, 9), (2, 8), (1, 10),
+    ]  # fmt: skip
+
+    def labels(points):
+        model = HMRFKMeans(4, n_init=2, random_state=0)
+        return model.fit_predict(points, constraints=Constraints(must, cannot))
+
+    assert_array_equal(labels(4 * X), labels(X))
+
+
+def test_the_width_of_a_kernel_has_the_unit_of_the_points_where_all_have_copies():
+    X = np.repeat([[0.0], [1.0], [2.0]], 10, axis=0)
+    assert median_scale(1000 * X) == 1000 * median_scale(X) > 0
+    assert median_scale(sparse.csr_array(4 * X)) == 4 * median_scale(X)
+    assert median_scale(np.ones((30, 2))) == 0
+    graphs = [NeighbourAffinity(scale * X, 5, "r").median_scale for scale in (1, 1000)]
+    assert graphs[1] == 1000 * graphs[0]

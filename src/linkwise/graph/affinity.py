@@ -70,7 +70,7 @@ class NeighbourAffinity:
             self.sigma = resolve_sigma(sigma, float(farthest.mean()))
             weights = gaussian(distances, self.sigma)
         seventh = distances[:, min(LOCAL_NEIGHBOUR, distances.shape[1]) - 1]
-        self.median_scale = float(door(seventh).median(seventh)) or 1.0
+        self.median_scale = float(door(seventh).median(seventh)) or median_scale(X) or 1.0
         self.W = symmetrise(indices, weights)
 
     def nearest(self, X_new):

@@ -18,6 +18,7 @@ from linkwise.arrays import door, namespace
 from linkwise.graph.neighbours import nearest_neighbours
 
 LOCAL_NEIGHBOUR = 7  # as in [1]
+SOME = 500  # points whose distances are averaged where every point has several copies
 _FACTOR = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)?(?:(?<=[0-9.])e[+-]?[0-9]+)?)\s*\*?\s*r\s*")
 
 
@@ -75,13 +76,19 @@ def local_scaling(distances, s_row, s_column):
 def median_scale(X):
     """Return r of a dense Gaussian: the median distance to the 7th neighbour.
 
-    It is positive unless all points coincide.
+    If most of these are 0 it is their mean, and if all are, the mean distance of points. It is
+    positive unless all points coincide.
     """
     if X.shape[0] < 2:
         return 1.0
     distances = nearest_neighbours(X, LOCAL_NEIGHBOUR).distances[:, -1]
-    r = float(door(distances).median(distances))
-    return r if r > 0 else float(door(distances).cast(distances, "float64").mean())
+    r = float(door(distances).median(distances)) or _mean(distances)
+    some = X[:: -(-X.shape[0] // SOME)]
+    return r or _mean(nearest_neighbours(some, max(some.shape[0] - 1, 1)).distances)
+
+
+def _mean(distances):
+    return float(door(distances).cast(distances, "float64").mean())
 
 
 def symmetrise(indices, weights):

@@ -115,13 +115,16 @@ def log_det(A):
 
 
 def metric_costs(X, centres, A):
-    """Return Eq. (3), (n, k)."""
+    """Return Eq. (3), (n, k), without log det A_c if one metric serves all clusters.
+
+    That term would be the same for all of them, and its rounding would decide ties.
+    """
     point = np.empty((X.shape[0], len(centres)))
     for q, A_q in enumerate(A):
         R = root(A_q)
         clusters = slice(None) if len(A) == 1 else [q]
         distance = euclidean_distances(apply(X, R), apply(centres[clusters], R), squared=True)
-        point[:, clusters] = distance - log_det(A_q)  # Eq. (3)
+        point[:, clusters] = distance - (log_det(A_q) if len(A) > 1 else 0)  # Eq. (3)
     return point
 
 
@@ -172,15 +175,15 @@ class Mahalanobis:
             must, cannot = length / 2, np.maximum(self._delta(A)[0] - length, 0)
             pair[:, q] = self.price * np.where(self.sign > 0, must, cannot)  # Eqs. (4), (5)
         point = metric_costs(self.X, params.centres, params.A)
-        return Costs(point, pair, sum(self._prior(A) for A in params.A))
+        same = len(point) * log_det(params.A[0]) if len(params.A) == 1 else 0.0
+        return Costs(point, pair, sum(self._prior(A) for A in params.A) - same)
 
     def _prior(self, A):
         trace = A @ self.B if A.ndim == 1 else np.diagonal(A) @ self.B
         return self.r * (trace - log_det(A))  # Eq. (7)
 
     def vacant(self, params):
-        cost = [-log_det(A) for A in params.A]
-        return np.array(cost * self.k if self.shared else cost)
+        return np.array([-log_det(A) for A in params.A]) if len(params.A) > 1 else np.zeros(self.k)
 
     def update(self, params, labels):
         centres = means_of(self.X, labels, self.k, params.centres)
