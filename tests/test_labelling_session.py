@@ -75,6 +75,29 @@ def test_a_snapshot_made_of_the_one_before_is_that_of_the_log(tmp_path, seed, k)
         assert derived >= 3  # a second person, a conflict or a correction that is not kept end it
 
 
+def test_events_are_followed_without_reading_the_log(tmp_path, monkeypatch):
+    blobs(tmp_path / "data.csv", n=N)
+    path = str(tmp_path / "data.linkwise")
+    items, journal = open_project(str(tmp_path / "data.csv"), path, settings())
+    with journal:
+        session = LabellingSession(items, journal)
+        read = session._snapshot
+        monkeypatch.setattr(session, "_snapshot", None)
+        for act in (
+            lambda: session.answer(0, 3, True),
+            lambda: session.answer(1, 3, False, who="another"),
+            lambda: session.mark([5], "stray"),
+            lambda: session.mark([7], "unclear"),
+            lambda: session.append("group", {"rows": ["r02"], "to": ["r00"]}),
+            lambda: session.append("split", {"parts": [["r00"], ["r03"]]}),
+            lambda: session.append("rename", {"rows": ["r00"], "name": "first"}),
+            lambda: session.judge_set([8, 11, 9], [9]),
+            session.undo, session.undo, session.redo, session.undo, session.undo,
+        ):  # fmt: skip
+            act()
+            assert_same(session.current, read())
+
+
 def test_an_answer_does_not_change_the_snapshot_before(tmp_path):
     blobs(tmp_path / "data.csv", n=N)
     path = str(tmp_path / "data.linkwise")

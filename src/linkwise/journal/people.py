@@ -38,6 +38,9 @@ class Person(NamedTuple):
     right_different: float
 
 
+NEW = Person("", 0, 0, 0.9, 0.9)
+
+
 class Answers(NamedTuple):
     """Answers as columns: which pair, who, what, and the numbers of their events."""
 
@@ -95,6 +98,18 @@ def people_of(events: Iterable[Event]) -> list[Person]:
         )
         for i, who in enumerate(answers.names)
     ]  # fmt: skip
+
+
+def one_more_answer(people: list[Person], who: str) -> list[Person]:
+    """Return the people after an answer to a pair that nobody answered before.
+
+    >>> one_more_answer([], "anna")
+    [Person(who='anna', answers=1, shared=0, right_same=0.9, right_different=0.9)]
+    """
+    new = (
+        people if any(person.who == who for person in people) else [*people, NEW._replace(who=who)]
+    )
+    return [one._replace(answers=one.answers + (one.who == who)) for one in new]
 
 
 def agreement_table(events: Iterable[Event]) -> dict[str, list[Any]]:

@@ -122,6 +122,10 @@ class State:
         """Tell whether an event counts."""
         return seq in self._counting
 
+    def counts_as(self, other: "State") -> bool:
+        """Tell whether the same events count in another state of the same log."""
+        return self._counting.keys() == other._counting.keys()
+
     def event(self, seq: int) -> Event:
         """Return an event by its number, whether it counts or not."""
         return self._events[seq]

@@ -9,6 +9,7 @@ Every method that writes returns when the event is on the disk and the snapshot 
 methods may be called from several threads.
 """
 
+from collections import deque
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, NamedTuple
@@ -20,9 +21,10 @@ from linkwise.constraints import Constraints
 from linkwise.constraints.conflicts import explain
 from linkwise.journal import Event, Journal, State, default_project
 from linkwise.journal.events import BY_HAND
-from linkwise.journal.people import Person
+from linkwise.journal.people import Person, one_more_answer
 from linkwise.journal.state import SAID
 from linkwise.labelling.cluster_model import Task
+from linkwise.labelling.edits import edits_of
 from linkwise.labelling.items import Items
 from linkwise.labelling.portraits import called
 from linkwise.labelling.project import (
@@ -37,6 +39,7 @@ from linkwise.labelling.project import (
 from linkwise.labelling.texts import clean
 from linkwise.query import Known
 
+RECENT = 16  # snapshots that an undo or a redo may come back to without reading the log
 MARKED = {UNCLEAR: "unclear", STRAY: "in no cluster"}  # in words
 
 
@@ -132,6 +135,7 @@ class LabellingSession:
         undone = [event for event in journal.state.undone if event.kind == "answer"]
         self._again = [self._asked(event) for event in undone]
         self.current = self._snapshot()
+        self._recent = deque([self.current], maxlen=RECENT)
 
     @classmethod
     def open(
@@ -194,18 +198,39 @@ class LabellingSession:
         return again, redo
 
     def _grown(self, before: Snapshot) -> Snapshot | None:
-        """Return the snapshot after one more answer, made of the one before.
+        """Return the snapshot after one more event, made of the one before.
 
         It does not go over the log. None: the log says something else, so that it must be read.
         """
         state, event = self.journal.state, self.journal.state.newest
-        if state.n_events != before.state.n_events + 1 or event is None or event.kind != "answer":
+        if state.n_events != before.state.n_events + 1 or event is None or event.kind == "keep":
             return None
-        alone = [person.who for person in before.people] == [event.who]  # no answer is weighted
-        if not alone or before.conflict is not None:
+        weighted = any(person.shared for person in before.people)
+        placed = {self.row_of[name] for name in event.placed}
+        if weighted or before.conflict is not None or placed & set(before.task.marks):
             return None
+        if event.kind == "answer":
+            return self._answered(before, event)
+        links, task = before.links, before.task
+        if event.kind == "mark":
+            rows = [self.row_of[name] for name in event.body["rows"]]
+            mark: str = event.body["mark"]
+            task = task._replace(marks={**task.marks, **dict.fromkeys(rows, mark)})
+        else:
+            new = event.constraints().resolve(self.items.ids, n=len(self.items.X))
+            links, task = links + new, task._replace(links=task.links + new.active())
+        if event.edits_labels:
+            task = task._replace(edits=[*task.edits, *edits_of(event, self.row_of)])
+        elif self._found_conflict(links) is not None:
+            return None
+        known = Known(task.links, task.unsure, dict(task.marks))
+        again, redo = self._to_ask_again(state)
+        return Snapshot(state, links, known, task, None, [], again, redo, before.people)
+
+    def _answered(self, before: Snapshot, event: Event) -> Snapshot | None:
+        """Return the snapshot after one more answer, None if it is not simply added."""
         a, b, same = *(self.row_of[event.body[end]] for end in "ab"), event.body["same"]
-        if before.known.answer(a, b) is not None or {a, b} & set(before.task.marks):
+        if before.known.answer(a, b) is not None:
             return None
         known, links, task, people = before.known.copy(), before.links, before.task, before.people
         known.add(a, b, same)
@@ -216,11 +241,21 @@ class LabellingSession:
             new = new.with_source([event.source], [event.seq])
             links, task = links + new, task._replace(links=task.links + new)
             known.links = task.links
-            people = [people[0]._replace(answers=people[0].answers + 1)]
+            people = one_more_answer(people, event.who)
             if known.contradicted or self._found_conflict(links) is not None:
                 return None
-        again, redo = self._to_ask_again(state)
-        return Snapshot(state, links, known, task, None, [], again, redo, people)
+        again, redo = self._to_ask_again(self.journal.state)
+        return Snapshot(self.journal.state, links, known, task, None, [], again, redo, people)
+
+    def _as_before(self) -> Snapshot | None:
+        """Return the snapshot of earlier, if the log says the same again after an undo or redo."""
+        state = self.journal.state
+        for one in reversed(self._recent):
+            same = one.task.n_clusters == self.n_clusters and one.task.outliers == self.outliers
+            if same and one.state.counts_as(state):
+                again, redo = self._to_ask_again(state)
+                return one._replace(state=state, again=again, redo=redo)
+        return None
 
     def _found_conflict(self, links: Constraints) -> Constraints | None:
         """Return answers and imported pairs that cannot all hold, or None."""
@@ -249,7 +284,8 @@ class LabellingSession:
     def follow(self) -> Snapshot:
         """Read the journal again; return the new snapshot."""
         with self._mutex:
-            self.current = self._grown(self.current) or self._snapshot()
+            self.current = self._as_before() or self._grown(self.current) or self._snapshot()
+            self._recent.append(self.current)
             return self.current
 
     @property
