@@ -1,5 +1,6 @@
 """Laws of entities from scored pairs, and of answers about sets."""
 
+import gzip
 import json
 import warnings
 
@@ -14,6 +15,7 @@ from linkwise.cli import main
 from linkwise.partition import resolve_entities, resolve_pairs
 from linkwise.partition.entities import evidence
 from linkwise.partition.k_means import by_appearance
+from linkwise.tables.scored_pairs import read_scored_pairs
 
 
 @st.composite
@@ -171,12 +173,60 @@ def test_the_command_line_finds_entities(tmp_path, capsys):
     assert main([*words, "--links", str(tmp_path / "links.jsonl")]) == 0
     assert out.read_text().replace('"', "").split() == ["id,label", "a,0", "b,1", "c,1", "d,2"]
     capsys.readouterr()
-    for wrong, fault in (("a,a,0.5,x,x", "with itself"), ("a,e,2,x,y", "from 0 to 1"),
+    for wrong, fault in (("a,a,0.5,x,x", "with itself"), (",e,0.5,x,y", "line 3: an id is empty"),
+                         ("a,e,2,x,y", "from 0 to 1"),
                          ("a,e,0.5,z,y", "another source")):  # fmt: skip
         table.write_text(f"id_a,id_b,score,list_a,list_b\na,b,0.9,x,y\n{wrong}\n")
         assert main([*words, "--source", "list"]) == 3
         assert fault in capsys.readouterr().err
     assert main([*words, "--source", "nothing"]) == 3
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".csv.gz", ".parquet", ".xlsx"])
+def test_pairs_are_read_from_every_table(suffix, tmp_path):
+    path = str(tmp_path / f"pairs{suffix}")
+    ids = ["007", "7", str(2**53 + 1), str(2**53)]
+    rows = [
+        (ids[0], ids[1], 0.9, "x", "y"),
+        (ids[2], ids[3], 1.0, "x", ""),
+        (ids[1], ids[2], 0, "y", "x"),
+    ]
+    names = ["id_a", "id_b", "score", "list_a", "list_b"]
+    if suffix in (".parquet", ".xlsx"):
+        pd = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow" if suffix == ".parquet" else "openpyxl")
+        frame = pd.DataFrame(rows, columns=names)
+        frame.to_parquet(path) if suffix == ".parquet" else frame.to_excel(path, index=False)
+    elif suffix == ".jsonl":
+        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+        (tmp_path / "pairs.jsonl").write_text("\n".join(lines))
+    else:
+        mark = "\t" if suffix == ".tsv" else ","
+        text = "\n".join(mark.join(map(str, row)) for row in [names, *rows])
+        raw = text.encode()
+        (tmp_path / f"pairs{suffix}").write_bytes(gzip.compress(raw) if "gz" in suffix else raw)
+    found = read_scored_pairs(path, "list")
+    assert found.ids == ids
+    assert found.pairs.tolist() == [[0, 1], [2, 3], [1, 2]]
+    assert found.score.tolist() == [0.9, 1.0, 0.0]
+    assert found.source.tolist() == [0, 1, 0, -1]
+    assert read_scored_pairs(path).source is None
+
+
+def test_ids_of_scored_pairs_in_a_typed_file_may_be_large_numbers(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    ids = [2**53, 2**53 + 1]
+    path = str(tmp_path / "pairs.parquet")
+    pd.DataFrame({"id_a": ids[:1], "id_b": ids[1:], "score": [1]}).to_parquet(path)
+    assert read_scored_pairs(path).ids == [str(name) for name in ids]
+
+
+@pytest.mark.parametrize("name", ["pairs.npy", "pairs.h5ad", "pairs.txt", "pairs"])
+def test_pairs_in_another_file_are_refused(name, tmp_path):
+    (tmp_path / name).write_text("id_a,id_b,score\na,b,1\n")
+    with pytest.raises(ValueError, match="expected a table of pairs"):
+        read_scored_pairs(str(tmp_path / name))
 
 
 @settings(deadline=None)

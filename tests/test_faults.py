@@ -34,6 +34,7 @@ from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.graph.weights import median_scale
 from linkwise.linalg import downdate
+from linkwise.partition.distortion import Mahalanobis, root
 from linkwise.tables import read_points
 
 CLUSTERERS = [
@@ -358,3 +359,11 @@ def test_the_width_of_a_kernel_has_the_unit_of_the_points_where_all_have_copies(
     assert median_scale(np.ones((30, 2))) == 0
     graphs = [NeighbourAffinity(scale * X, 5, "r").median_scale for scale in (1, 1000)]
     assert graphs[1] == 1000 * graphs[0]
+
+
+def test_heavy_constraints_leave_a_metric_that_can_be_used():
+    X = np.outer(np.arange(20.0), np.ones(4))
+    metric = Mahalanobis(X, Constraints(), 1.0, 3, full=True, shared=True)
+    for weight in 10.0 ** np.arange(8, 20):
+        S = weight * np.ones((4, 4)) + np.diag(metric.B)  # a must-link along all columns
+        assert np.isfinite(root(metric._inverse(S))).all()

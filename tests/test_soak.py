@@ -3,7 +3,8 @@
 Memory, open files and processor time are those of the server and of its worker process together. On
 a busy machine the processor time of an answer says more than the seconds. LINKWISE_SOAK_MINUTES and
 LINKWISE_SOAK_ANSWERS set the size; docs/reliability.md has the figures of 30 minutes and 10,000
-answers. LINKWISE_SOAK_TELLING is the share of answers that are "same" or "different".
+answers. LINKWISE_SOAK_TELLING is the share of answers that are "same" or "different",
+LINKWISE_SOAK_ROWS the number of rows.
 """
 
 import http.client
@@ -30,7 +31,7 @@ from app_parts import KEY, blobs
 MINUTES = float(os.environ.get("LINKWISE_SOAK_MINUTES", "0.3"))
 ANSWERS = int(os.environ.get("LINKWISE_SOAK_ANSWERS", "150"))
 TABS = 20
-ROWS = 400
+ROWS = int(os.environ.get("LINKWISE_SOAK_ROWS", "400"))
 TELLING = float(os.environ.get("LINKWISE_SOAK_TELLING", "0.03"))  # so few leave pairs to ask
 SERVER = """
 import sys, socket, uvicorn

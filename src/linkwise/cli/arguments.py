@@ -383,7 +383,7 @@ def parser() -> Parser:
 
     added = command(dedupe)
     add = added.add_argument
-    add("pairs", metavar="PAIRS", help=".csv or .tsv file with id_a, id_b, score, or -")
+    add("pairs", metavar="PAIRS", help="table with the columns id_a, id_b, score, or -: csv")
     add(
         "--source",
         metavar="C",

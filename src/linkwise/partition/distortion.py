@@ -46,6 +46,7 @@ from linkwise.arrays import namespace
 from linkwise.partition.groups import dense, one_hot
 from linkwise.partition.penalised import Costs
 
+SHORTEST = 1e12  # ratio of two directions of a metric; beyond, it is singular by rounding
 HALVINGS = 8  # of a step that raised J: a step of 1/256 that still raises it is rounding
 
 
@@ -237,8 +238,10 @@ class Mahalanobis:
             return 1 / np.maximum(S, self.r * self.B)
         unit = 1 / np.sqrt(self.r * self.B)  # features in units of the prior: no loss of digits
         value, V = np.linalg.eigh(unit[:, None] * S * unit)
+        value = np.maximum(value, 1)
+        value = np.minimum(value, SHORTEST * value.min())
         V = unit[:, None] * V
-        return (V / np.maximum(value, 1)) @ V.T
+        return (V / value) @ V.T
 
 
 def cosine_costs(X, centres):

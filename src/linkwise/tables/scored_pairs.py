@@ -1,12 +1,13 @@
 """Scored pairs of records in files: id_a, id_b, score, and the source of each record."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.tables.csv_rows import DELIMITER, file_name, read_rows
-from linkwise.tables.file_bytes import read_bytes
+from linkwise.tables.csv_rows import file_name
+from linkwise.tables.file_bytes import suffix_of
+from linkwise.tables.formats import TABLES, read_table
+from linkwise.tables.typed_files import read_parquet
 
 
 class ScoredPairs(NamedTuple):
@@ -18,54 +19,64 @@ class ScoredPairs(NamedTuple):
     source: np.ndarray | None  # (n,) int, -1 where it is empty
 
 
-def _column(name, names, file):
-    if name not in names:
-        raise ValueError(f"{file} has no column {name!r}; its columns are {', '.join(names)}")
-    return names.index(name)
+def _read(path, wanted):
+    """Return the Table of a file whose wanted columns are texts."""
+    suffix = suffix_of(path)
+    if suffix not in TABLES or suffix == ".h5ad":
+        raise ValueError(
+            f"{path}: expected a table of pairs, .csv, .tsv, .jsonl, .parquet or .xlsx, or one of "
+            "these with .gz"
+        )
+    if suffix == ".parquet":
+        return read_parquet(path, file_name(path), wanted, wanted)
+    return read_table(path, asked=wanted, texts=True)
+
+
+def _texts(table, name):
+    column = table.columns[table.find(name)]
+    if column.other is not None:
+        raise ValueError(f"{table.file}: the column {name!r} has {column.other} values, not texts")
+    return table.texts(table.find(name))
 
 
 def read_scored_pairs(path, source=None):
-    """Return the ScoredPairs in a .csv or .tsv file with a header.
+    """Return the ScoredPairs in a table with a header.
 
     Parameters
     ----------
-    path : str, or "-" for csv on standard input
+    path : str, a .csv, .tsv, .jsonl, .parquet or .xlsx file, or "-" for csv on standard input
     source : str or None, the sources are in the columns ``{source}_a`` and ``{source}_b``
     """
-    suffix = ".csv" if path == "-" else Path(path).suffix.lower()
-    if suffix not in DELIMITER:
-        raise ValueError(f"{path}: expected a table of pairs, .csv or .tsv")
-    file = file_name(path)
-    rows = read_rows(read_bytes(path), file, DELIMITER[suffix])
-    _, names = next(rows, (0, []))
-    at = [_column(name, names, file) for name in ("id_a", "id_b", "score")]
-    sides = None if source is None else [_column(f"{source}_{s}", names, file) for s in "ab"]
+    sides = [] if source is None else [f"{source}_{side}" for side in "ab"]
+    table = _read(path, ["id_a", "id_b", "score", *sides])
+    a, b, scores, *of = (
+        table.texts(table.find(name)) for name in ("id_a", "id_b", "score", *sides)
+    )
     number: dict[str, int] = {}
     code: dict[str, int] = {}
     sources: dict[int, int] = {}
-    pairs, scores = [], []
-    for line, row in rows:
-        ends = [number.setdefault(row[place], len(number)) for place in at[:2]]
+    pairs, values = [], []
+    for i, (*names, score) in enumerate(zip(a, b, scores, strict=True)):
+        if "" in names:
+            raise ValueError(f"{table.where(i)}: an id is empty; complete the row, or remove it")
+        ends = [number.setdefault(name, len(number)) for name in names]
         if ends[0] == ends[1]:
-            raise ValueError(f"{file}, line {line}: {row[at[0]]!r} is paired with itself")
+            raise ValueError(f"{table.where(i)}: {names[0]!r} is paired with itself")
         try:
-            value = float(row[at[2]])
+            value = float(score)
         except ValueError:
             value = float("nan")
         if not 0 <= value <= 1:
-            raise ValueError(
-                f"{file}, line {line}: the score {row[at[2]]!r} is not a number from 0 to 1"
-            )
-        for end, place in zip(ends, sides or (), strict=False):
-            text = row[place]
-            found = -1 if text == "" else code.setdefault(text, len(code))
+            raise ValueError(f"{table.where(i)}: the score {score!r} is not a number from 0 to 1")
+        for end, side in zip(ends, of, strict=False):
+            found = -1 if side[i] == "" else code.setdefault(side[i], len(code))
             if sources.setdefault(end, found) != found:
                 raise ValueError(
-                    f"{file}, line {line}: {list(number)[end]!r} has another source than before"
+                    f"{table.where(i)}: {list(number)[end]!r} has another source than before"
                 )
         pairs.append(ends)
-        scores.append(value)
+        values.append(value)
     if not pairs:
-        raise ValueError(f"{file} has no pairs: expected rows id_a, id_b, score")
-    of = None if sides is None else np.array([sources[i] for i in range(len(number))])
-    return ScoredPairs(list(number), np.array(pairs), np.array(scores), of)
+        raise ValueError(f"{table.file} has no pairs: expected rows id_a, id_b, score")
+    every = np.array([sources[i] for i in range(len(number))]) if sides else None
+    return ScoredPairs(list(number), np.array(pairs), np.array(values), every)

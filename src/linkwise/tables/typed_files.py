@@ -95,7 +95,7 @@ def _number_column(name, values, kind):
 
     if types.is_integer(kind):
         ends = compute.min_max(values).as_py()
-        if any(end is not None and abs(end) > 2**53 for end in ends.values()):  # ids, say
+        if any(end is not None and abs(end) >= 2**53 for end in ends.values()):  # ids, say
             texts = ["" if value is None else str(value) for value in values.to_pylist()]
             return Column(name, np.array([float(text or "nan") for text in texts]), texts)
     floats = compute.cast(values, "float64").to_numpy()
