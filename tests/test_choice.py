@@ -15,7 +15,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
-from linkwise.choice.candidates import Candidate, rank_starts
+from linkwise.choice.candidates import (
+    Candidate,
+    Fold,
+    Judgement,
+    calibrated,
+    doubted,
+    rank_starts,
+)
 from linkwise.choice.combination import matching, weights_of
 from linkwise.choice.counting import forced
 from linkwise.choice.effort import EFFORTS
@@ -400,6 +407,48 @@ def test_one_linkage_is_one_start():
     ranked = rank_starts([*both, Partition("plain", y)], np.ones(3), 4, links, 0)
     assert len(ranked) == 2
     assert {one.linkage is None for one in ranked} == {True, False}
+
+
+def judged_as(links, right, error=0.05):
+    """Return the Judgement of one candidate that gives these probabilities to the constraints."""
+    held_out = links.weight * np.log(error + (1 - 2 * error) * np.asarray(right))
+    fold = Fold(links, links, links)
+    return Judgement([Candidate("", 0, 0, 1.0, held_out)], [fold], error)
+
+
+def test_a_constraint_that_models_without_it_contradict_loses_its_weight():
+    links = Constraints(must_link=[(i, i + 1) for i in range(0, 80, 2)], cannot_link=[(0, 5)])
+    right = np.full(41, 0.99)
+    right[[7, 40]] = 1e-4
+    weight = doubted(links, judged_as(links, right), np.ones(1)).weight
+    assert_array_equal(np.flatnonzero(weight < 0.1), [7, 40])
+    assert_allclose(np.delete(weight, [7, 40]), 1)
+
+
+def test_constraints_are_not_doubted_where_right_ones_often_surprise_the_models(rng):
+    """Models that are sure and wrong half the time say nothing about a single constraint."""
+    right = np.where(rng.random(200) < 0.5, 0.98, 0.02)
+    e, r = calibrated(right, np.ones(200))
+    assert r.min() > 0.2
+    sure = np.where(rng.random(200) < 0.9, 0.98, 0.02)
+    e, r = calibrated(sure, np.ones(200))
+    assert e >= 0.05
+    assert r.min() < 0.1
+
+
+def test_constraints_that_judged_nothing_keep_their_weight():
+    links = Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(1, 2)])
+    some = links.select([0, 2])
+    weight = doubted(links, judged_as(some, [1e-6, 1]), np.ones(1)).weight
+    assert weight[0] < weight[1] == weight[2] == 1
+
+
+def test_two_answers_about_one_pair_are_doubted_each_for_itself():
+    both = Constraints(must_link=[(0, 1), (2, 3), (4, 5), (6, 7)], cannot_link=[(1, 0)])
+    right = [1, 1, 1, 1, 1e-6]
+    weight = doubted(both, judged_as(both, right), np.ones(1)).weight
+    assert weight[-1] < 0.1
+    assert_allclose(weight[:-1], 1)
 
 
 def test_branches_are_the_clusters_of_every_cut(rng):

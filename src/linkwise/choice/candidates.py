@@ -18,6 +18,18 @@ counts in the end is fitted to all of them.
     (2)  rank of a start = log p(constraints | the start) + PRIOR * belief + MARGIN [believed most]
 
 with belief in 0..1: few constraints do not lead away from the partition that the data suggest.
+
+A fit follows a wrong constraint if no other one is near, and then finds nothing wrong with it. So
+a constraint is doubted by models that did not use it. If these give the probability r to what it
+says, and a share e of all constraints is wrong, it is wrong with the probability (3). What counts
+in the end is fitted with the weights (4), which stand for as much (``beliefs``):
+
+    (3)  w = e (1 - r) / (e (1 - r) + (1 - e) r)
+    (4)  c' = c log((1 - w) / w) / log((1 - e) / e),   at least 0 and at most c
+
+Models of few constraints are too sure of themselves. So the log odds of r are multiplied by the
+number t <= 1 under which, together with e, the held-out constraints are most likely: where right
+answers often surprise the models, they are not doubted.
 """
 
 import time
@@ -25,13 +37,15 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 
 from linkwise.arrays import door, to_host
 from linkwise.blocks import run_blocks
 from linkwise.blocks.progress import Progress
 from linkwise.blocks.rows import take_rows
 from linkwise.class_models import ERROR, likely_error, trust_by_pairs
-from linkwise.class_models.beliefs import log_likelihood
+from linkwise.class_models.beliefs import log_likelihood, probability_wrong
+from linkwise.class_models.co_training import log_prior
 from linkwise.class_models.pair_softmax import (
     class_probabilities,
     fit_pairs,
@@ -53,6 +67,9 @@ PRIOR = 10.0  # log-likelihood that a start which is not believed at all must ma
 MARGIN = 4.0  # and one that is not believed most: some start always fits a few constraints
 SCORED_ERROR = 0.02  # least share of wrong constraints assumed when scoring: one wrong constraint
 #                      must not outweigh all others
+DOUBTED = 0.005, 0.01, 0.02, 0.05, 0.1, 0.2  # e of Eq. (3), steps of about a factor 2
+TEMPERS = 0.25, 0.5, 0.75, 1.0  # t
+LEAST = 1e-6  # r: keeps its log odds finite
 
 
 class Problem(NamedTuple):
@@ -108,17 +125,16 @@ def folds_of(links, count, k, seed):
     for number in range(fold.max() + 1):
         learnt = links.select(fold != number)
         implied = chained(learnt, k)
-        judged = every.select(~_among(every, implied))
+        judged = every.select(~np.isin(*pair_keys(every, implied)))
         found.append(Fold(learnt, implied, judged if judged else links.select(fold == number)))
     scale = links.weight.mean() / np.concatenate([one.judged.weight for one in found]).mean()
     return [one._replace(judged=one.judged.with_weight(scale * one.judged.weight)) for one in found]
 
 
-def _among(links, others):
-    """Tell which pairs of some Constraints on row numbers are among others, (m,) bool."""
-    n = 1 + max(links.ends.max(initial=0), others.ends.max(initial=0))
-    keys = [np.sort(one.ends, axis=1) @ np.array([n, 1]) for one in (links, others)]
-    return np.isin(*keys)
+def pair_keys(*several):
+    """Return numbers (m,) for each of several Constraints on row numbers, the same for one pair."""
+    n = 1 + max(one.ends.max(initial=0) for one in several)
+    return [np.sort(one.ends, axis=1) @ np.array([n, 1]) for one in several]
 
 
 def start_likelihood(start, k, folds):
@@ -161,6 +177,66 @@ def _once_each(order, partitions):
         linkage = partitions[i].linkage
         first.setdefault(id(partitions[i] if linkage is None else linkage), i)
     return np.array(list(first.values()))
+
+
+class Judgement(NamedTuple):
+    """Candidates, and what they were judged by."""
+
+    candidates: list  # of Candidate, the best first
+    folds: list  # of Fold; none if nothing is judged
+    error: float  # share of wrong constraints that is assumed
+
+    @property
+    def chance(self):
+        """The score of a model that knows only the share of must-links, or None."""
+        return chance_score(self.folds) if self.folds else None
+
+
+def held_out_right(links, judgement, weights):
+    """Return r before (3), of every constraint (m,), and which ones judged, (m,) bool."""
+    e, judged = judgement.error, [one.judged for one in judgement.folds]
+    share = np.concatenate([one.weight for one in judged])  # that the scores are multiplied by
+    scores = np.array([one.held_out for one in judgement.candidates])
+    scores = np.divide(scores, share, out=scores, where=share > 0)
+    right = np.clip((weights @ np.exp(scores) - e) / (1 - 2 * e), 0, 1)
+    own, *others = pair_keys(links, *judged)
+    own, others = 2 * own + (links.sign > 0), 2 * np.concatenate(others)
+    others += np.concatenate([one.sign > 0 for one in judged])
+    order = np.argsort(others, kind="stable")
+    place = order[np.minimum(np.searchsorted(others, own, sorter=order), len(order) - 1)]
+    return right[place], others[place] == own
+
+
+def calibrated(right, weight):
+    """Return (e, r) of Eq. (3) under which constraints are most likely, from r as models say.
+
+    Parameters
+    ----------
+    right : array (m,), the probability that models give to what each constraint says
+    weight : array (m,), of the constraints, 0 for those that models have seen
+    """
+    tempered = [expit(t * logit(np.clip(right, LEAST, 1 - LEAST))) for t in TEMPERS]
+    return max(
+        ((e, r) for r in tempered for e in DOUBTED),
+        key=lambda one: weight @ log_likelihood(one[1], 1, one[0]) + log_prior(one[0]),
+    )
+
+
+def doubted(links, judgement, weights):
+    """Return constraints with the weights of Eq. (4); those that judged nothing keep theirs.
+
+    Parameters
+    ----------
+    links : Constraints on row numbers
+    judgement : Judgement
+    weights : array (c,) of its candidates, summing to 1
+    """
+    if not judgement.folds:
+        return links
+    right, judged = held_out_right(links, judgement, weights)
+    e, right = calibrated(right, links.weight * judged)
+    wrong = np.where(judged, probability_wrong(right, 1, e), e)  # Eq. (3)
+    return links.with_weight(links.weight * np.clip(logit(wrong) / logit(e), 0, 1))  # Eq. (4)
 
 
 class Job(NamedTuple):
@@ -241,7 +317,7 @@ def _named(problem, number, start, penalty):
 
 
 def judge_all(problem, effort, *, deadline, seed):
-    """Return the Candidates, the best first, and the score of chance, None if nothing is judged.
+    """Return the Judgement of all candidates.
 
     Parameters
     ----------
@@ -253,7 +329,7 @@ def judge_all(problem, effort, *, deadline, seed):
     links = problem.links
     if links.n_pairs < FEWEST:
         penalty = PENALTIES[0]
-        return [Candidate(_named(problem, 0, 0, penalty), 0, 0, penalty)], None
+        return Judgement([Candidate(_named(problem, 0, 0, penalty), 0, 0, penalty)], [], ERROR)
     if links.n_pairs > JUDGES:
         rng = np.random.default_rng([seed, 1])
         links = links.select(np.sort(rng.choice(links.n_pairs, JUDGES, replace=False)))
@@ -282,7 +358,7 @@ def judge_all(problem, effort, *, deadline, seed):
             )
             for penalty, scores in zip(PENALTIES, held_out, strict=True)
         ]
-    return sorted(found, key=lambda one: -one.held_out.mean()), chance_score(folds)
+    return Judgement(sorted(found, key=lambda one: -one.held_out.mean()), folds, error)
 
 
 class Judged(NamedTuple):

@@ -28,6 +28,7 @@ from linkwise.choice.candidates import (
     Job,
     Problem,
     chained,
+    doubted,
     fits,
     judge_all,
     rank_starts,
@@ -152,15 +153,16 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
-    every = chained(links, k)
     m = links.n_pairs
     partitions, belief = starts_among(partitions, belief, m)
     ranked = rank_starts(partitions, belief, k, links, seed)
     ranked = ranked if earlier is None else [earlier]
     starts = effort.starts if m >= FULL else 1  # fewer cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
-    candidates, chance = judge_all(problem, effort, deadline=deadline, seed=seed)
-    weights = weights_of(candidates, m)
+    judgement = judge_all(problem, effort, deadline=deadline, seed=seed)
+    candidates, weights = judgement.candidates, weights_of(judgement.candidates, m)
+    links = doubted(links, judgement, weights)
+    problem, every = problem._replace(links=links), chained(links, k)
     best = int(np.argmax(weights))
     order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
     candidates, weights = [candidates[i] for i in order], weights[order]
@@ -179,12 +181,12 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     held = SURE * FADE / (FADE + m) * np.eye(k)  # for every label of the start
     evidence = evidence + door(evidence).asarray(held, evidence)[start]
     score = None
-    if chance is not None:
+    if judgement.folds:
         held_out = np.array([one.held_out for one in candidates])
         score = float(logsumexp(held_out, axis=0, b=weights[:, None]).mean())
     return Combination(
         members, co_trained, door(evidence).softmax(evidence), wrong, score,
-        chance, candidates, weights,
+        judgement.chance, candidates, weights,
     )  # fmt: skip
 
 

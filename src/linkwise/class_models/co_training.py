@@ -82,17 +82,18 @@ def trust_by_pairs(together, k, sign, weight, error):
     return TRUST[best], likelihoods[best]
 
 
+def log_prior(error):
+    """Return the logarithm of the prior of a share of wrong constraints, up to a constant."""
+    return PRIOR[0] * np.log(error) + (PRIOR[1] - PRIOR[0]) * np.log(1 - error)
+
+
 def likely_error(labels, k, links):
     """Return the share of wrong constraints, of ERRORS, that suits a partition and its prior best.
 
     With many clusters the share of must-links tells much: k clusters of about equal size have 1/k
     of all pairs inside, and most must-links beyond that are wrong.
     """
-    wrong, right = PRIOR[0], PRIOR[1] - PRIOR[0]
-    return max(
-        ERRORS,
-        key=lambda e: trust(labels, k, links, e)[1] + wrong * np.log(e) + right * np.log(1 - e),
-    )
+    return max(ERRORS, key=lambda e: trust(labels, k, links, e)[1] + log_prior(e))
 
 
 def trusted(labels, k, links, error):
