@@ -367,3 +367,12 @@ def test_heavy_constraints_leave_a_metric_that_can_be_used():
     for weight in 10.0 ** np.arange(8, 20):
         S = weight * np.ones((4, 4)) + np.diag(metric.B)  # a must-link along all columns
         assert np.isfinite(root(metric._inverse(S))).all()
+
+
+@pytest.mark.parametrize(("k", "count"), [(None, 0), ((2, 4), 1), (3, 1)])
+def test_only_the_number_of_clusters_asked_for_is_announced(k, count):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        LinkClustering(k, effort="fast", random_state=0).fit(np.ones((20, 2)))
+    assert len(caught) == count
+    assert all("only 1 of" in str(one.message) for one in caught)

@@ -39,6 +39,7 @@ graph, and those made from the graph have its modularity partly by fitting it.
 O(n k) for each, O(c^3) for the linkage of c small clusters.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -82,9 +83,12 @@ class Partition(NamedTuple):
     vote: float = CAUTIOUS  # of a constraint, in the linkage
 
 
+quiet_kmeans = partial(kmeans, announce=False)  # LinkClustering says how many clusters it found
+
+
 def view_k_means(view, k, rng):
     """Return labels (n,) of k-means in a view."""
-    return kmeans(view.X, k, n_init=STARTS, rng=rng).labels
+    return quiet_kmeans(view.X, k, n_init=STARTS, rng=rng).labels
 
 
 def between(W, labels, c):
@@ -192,7 +196,7 @@ def linkage_of(island, rng):
     """Return the Linkage of an island smoother."""
     Y = island.place.Y
     c = int(min(SMALL if len(Y) <= 100 * SMALL else 2 * SMALL, max(len(Y) // SMALL_SIZE, 2)))
-    small, centres, _ = kmeans(Y, c, n_init=1, rng=rng)
+    small, centres, _ = quiet_kmeans(Y, c, n_init=1, rng=rng)
     c = len(centres)
     size = np.bincount(to_host(small)).astype(np.float64)
     found = Linkage(small, size, between(island.place.graph.W, small, c))
@@ -256,10 +260,10 @@ def plain_partitions(views, learners, linkages, k, seed):
             if isinstance(one, Gaussian):
                 found.append(Partition(f"{one.name} mixture", mixture(one, plain, k)))
             elif one.name == "graph":
-                labels = kmeans(unit_rows(one.U[:, :k]), k, n_init=STARTS, rng=rng()).labels
+                labels = quiet_kmeans(unit_rows(one.U[:, :k]), k, n_init=STARTS, rng=rng()).labels
                 found.append(Partition("spectral", labels, of_graph=True))
             elif one.name == "island":
-                labels = kmeans(one.place.Y, k, n_init=STARTS, rng=rng()).labels
+                labels = quiet_kmeans(one.place.Y, k, n_init=STARTS, rng=rng()).labels
                 found.append(Partition("islands", labels, of_graph=True))
                 if len(linkages[number].size) >= k:
                     found.append(linked("linkage", linkages[number], k))

@@ -37,7 +37,6 @@ O(n k d^2) a pass, O(n (k + d) + k d^2) memory; "diag" O(n k d) and O(n (k + d))
     equivalence constraints, NIPS 2003. The penalty that leads to (3) and (4) is an addition.
 """
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +44,6 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp, softmax, xlogy
 
 from linkwise.constraints.closure import components
-from linkwise.exceptions import ConvergenceWarning
 from linkwise.partition.groups import choose_seeds, one_hot
 from linkwise.partition.k_means import kmeans, nearest_centre
 
@@ -251,9 +249,7 @@ def first_marginals(X, k, groups, n_init, rng):
             seeds = choose_seeds(groups, k, rng, greedy=True)
             labels = nearest_centre(X, groups.means()[seeds])
         else:
-            with warnings.catch_warnings():  # missing clusters are reported at the end
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                labels = kmeans(X, k, n_init=1, rng=rng).labels
+            labels = kmeans(X, k, n_init=1, rng=rng, announce=False).labels
         yield H @ np.eye(k)[labels] / groups.size[:, None]
 
 

@@ -220,7 +220,7 @@ def label_on_cluster(nearest, seen):
     return kept.then(lambda part, found: rank[found[0]], width=None, dtype=np.int64), inertia
 
 
-def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
+def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None, announce=True):
     """Return the partition of least inertia among ``n_init`` starts.
 
     Parameters
@@ -231,6 +231,7 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
     sample : function (size) -> row numbers, or None for `content_sample`
     rng : numpy Generator
     out : int array (n,) to write the labels to, or None
+    announce : bool, warn if there are fewer than k clusters
     """
     n = Z.shape[0]
     size = sample_size(k)
@@ -244,7 +245,7 @@ def kmeans(Z, k, *, n_init=10, start=None, sample=None, rng, out=None):
         (start,) = best_starts([start_rows(larger, k)], k, n_init=n_init, seed=seed)
     centres = polish(larger, start, STEPS)
     labels, centres, inertia = label_rows(Z, centres, out)
-    if len(centres) < k:
+    if len(centres) < k and announce:
         warn(
             f"only {len(centres)} of {k} clusters found: the points, or their embedding under the "
             "constraints, have no more distinct positions; ask for fewer clusters",
