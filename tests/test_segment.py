@@ -546,6 +546,16 @@ def test_parts_that_touch_no_stroke_can_be_left_out():
     assert_array_equal(one[:, :80], both[:, :80])
 
 
+def test_small_parts_that_touch_no_stroke_are_left_out():
+    rgb = np.full((60, 160, 3), 60, dtype=np.uint8)
+    rgb[15:45, 20:50] = rgb[25:35, 120:130] = [220, 60, 60]  # the second is a ninth of the first
+    strokes = [Stroke("1", ((25, 30), (45, 30)), 2), Stroke("2", ((5, 5), (155, 5)), 2)]
+    segmenter = Segmenter(rgb, n_superpixels=300)
+    assert segmenter.mask(strokes)[30, 125] == 2
+    strokes.append(Stroke("1", ((122, 30), (128, 30)), 2))
+    assert segmenter.mask(strokes)[30, 125] == 1
+
+
 def test_undo_is_exact(drawn):
     segmenter, _, strokes = drawn
     before = segmenter.mask(strokes)

@@ -18,6 +18,7 @@ from linkwise.segment.strokes import COLOURS, covered, painted, values_of
 SUPERPIXELS = 2000  # borders are a few pixels off at most, and a stroke takes less than .1 s
 COARSE = 500  # superpixels to find regions without a stroke: time grows with their cube
 WORKING = 1 << 18  # pixels of the working size: about 130 for each superpixel
+PART = 0.25  # of the part that is painted: smaller ones that are not painted rarely belong to it
 KEPT = 32  # states in memory, .8 MB each; undo and further strokes start from one of these
 
 
@@ -50,25 +51,34 @@ class State(NamedTuple):
     region: Any
 
 
-def touching(region, paint):
-    """Return regions of which every part touches a stroke of their colour.
+def touching(region, paint, share):
+    """Return regions of which every part touches a stroke of their colour, or is large.
 
-    The pixels of other parts join the region of the nearest pixel of a part that touches one. A
-    region without a stroke stays.
+    The pixels of other parts join the region of the nearest pixel of a part that stays. A region
+    without a stroke stays.
 
     Parameters
     ----------
     region, paint : uint8 arrays (h, w); paint is 0 where nothing is painted
+    share : float, a part is large from this share of the largest part that touches a stroke on
     """
     loose = np.zeros(region.shape, dtype=bool)
     for value in np.intersect1d(region, paint):
         part = ndimage.label(region == value)[0]
-        held = np.zeros(part.max() + 1, dtype=bool)
-        held[part[paint == value]] = True
+        size = np.bincount(part.ravel())
+        held = np.zeros(len(size), dtype=bool)
+        held[np.setdiff1d(part[paint == value], 0)] = True
+        if held.any():
+            held |= size >= share * size[held].max()
         held[0] = True  # pixels of other regions
         loose |= ~held[part]
     at = ndimage.distance_transform_edt(loose, return_distances=False, return_indices=True)
     return region[tuple(at)]
+
+
+def shown(paint, seen):
+    """Return the paint (h, w) of the colours seen, 0 elsewhere."""
+    return np.where(np.isin(paint, seen), paint, 0)
 
 
 def over(paint, seen, region):
@@ -99,7 +109,8 @@ class Segmenter:
     rgb : uint8 array (height, width, 3), or (height, width) for grey
     n_superpixels : int, approximate number of superpixels
     random_state : int, seed of the search for regions that are not painted
-    only_touching : bool, whether every part of a painted region must touch one of its strokes
+    only_touching : bool, whether every part of a painted region must touch one of its strokes, and
+        not only small parts
 
     Attributes
     ----------
@@ -110,8 +121,10 @@ class Segmenter:
     Notes
     -----
     The result depends on the sequence of strokes, not on earlier calls: a stroke undone leaves no
-    trace. Once every region has a stroke, a further stroke changes pixels to its own colour only,
-    in one piece that the stroke touches. A Segmenter may be used from several threads.
+    trace. When every region has a stroke for the first time, small parts that touch no stroke of
+    their colour join the region around them. A further stroke changes pixels to its own colour
+    only, in one piece that the stroke touches; small parts that it cuts off join it. A Segmenter
+    may be used from several threads.
 
     Examples
     --------
@@ -168,11 +181,14 @@ class Segmenter:
         superpixels, f = self._scores(seed, seen)
         begins = state.region is None or not np.isin(state.seen, seen).all()
         if begins or number not in seen:
-            found = seen[pixel_regions(superpixels, f, superpixels.label)]
+            found = over(paint, seen, seen[pixel_regions(superpixels, f, superpixels.label)])
+            found = touching(found, shown(paint, seen), PART)
         else:
             shifted = candidate_scores(superpixels, f, np.searchsorted(seen, number), on)
             candidate = seen[pixel_regions(superpixels, shifted, superpixels.label)] == number
-            found = grown(state.region, candidate, on, number)
+            found = over(paint, seen, grown(state.region, candidate, on, number))
+            left = touching(found, shown(paint, seen), PART)  # small parts that were cut off
+            found = grown(state.region, left == number, on, number)
         return State(paint, line, seen, over(paint, seen, found))
 
     def _state(self, strokes, numbers, least):
@@ -243,7 +259,7 @@ class Segmenter:
         if region is None or len(colours) < k:
             region, colours = self._with_unpainted(state, k)
         if self.only_touching:
-            region = touching(region, np.where(np.isin(state.paint, state.seen), state.paint, 0))
+            region = touching(region, shown(state.paint, state.seen), np.inf)
         value = np.zeros(COLOURS + 1, dtype=np.uint8)
         for colour, number in numbers.items():
             if number in colours:
