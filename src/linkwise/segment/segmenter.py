@@ -72,6 +72,8 @@ def touching(region, paint, share):
             held |= size >= share * size[held].max()
         held[0] = True  # pixels of other regions
         loose |= ~held[part]
+    if not loose.any():
+        return region
     at = ndimage.distance_transform_edt(loose, return_distances=False, return_indices=True)
     return region[tuple(at)]
 
