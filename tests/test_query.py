@@ -705,6 +705,13 @@ def test_a_session_follows_more_answers_as_it_follows_them_all(prepared):
         assert vars(session._known) == vars(again._known)
 
 
+def test_a_session_follows_arrays_of_unsure_pairs():
+    session = Session(points()[0])
+    for count in (2, 3):
+        session.follow(Constraints(), np.array([(0, 1), (2, 3), (4, 5)])[:count])
+    assert session.unsure == [(0, 1), (2, 3), (4, 5)]
+
+
 def test_a_row_is_compared_with_no_neighbourhood_that_is_known_to_be_its_own_or_not(prepared):
     data, y = prepared
     rng = np.random.default_rng(0)

@@ -175,7 +175,7 @@ class Session:
         """
         links = links.resolve(n=self.n).active()
         marked = dict(self._checked_mark(*one) for one in (marks or {}).items())
-        unsure = list(unsure)
+        unsure = [(a, b) for a, b in unsure]
         more = self._more(links, unsure, marked)
         if more is None:
             pairs = [self._checked(a, b, None)[:2] for a, b in unsure]
