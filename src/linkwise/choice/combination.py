@@ -161,7 +161,8 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     problem = Problem(sets, ranked[:starts], k, links)
     judgement = judge_all(problem, effort, deadline=deadline, seed=seed)
     candidates, weights = judgement.candidates, weights_of(judgement.candidates, m)
-    links = doubted(links, judgement, weights)
+    if m >= FULL:  # models of fewer would doubt right constraints as well
+        links = doubted(links, judgement, weights)
     problem, every = problem._replace(links=links), chained(links, k)
     best = int(np.argmax(weights))
     order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
