@@ -198,13 +198,15 @@ def test_vectors_of_float32_points_are_float32(Estimator, points, links, told):
 
 
 @every
-@pytest.mark.filterwarnings("ignore:only 1 of")
-def test_links_between_equal_points_say_nothing(Estimator):
+@pytest.mark.filterwarnings("ignore::linkwise.exceptions.ConstraintWarning")
+@pytest.mark.filterwarnings("ignore::linkwise.exceptions.ConvergenceWarning")
+def test_links_between_equal_points_are_kept(Estimator):
+    """Whether equal points are one cluster or two is left to rounding."""
     links = Constraints([(0, 29), (1, 2)])
     model = Estimator(2, random_state=0, affinity="anchors").fit(
         np.ones((30, 3)), constraints=links
     )
-    assert_array_equal(model.labels_, np.zeros(30))
+    assert model.violations_ == []
 
 
 def test_moons_are_found_through_anchors():
