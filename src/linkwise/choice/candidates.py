@@ -137,6 +137,12 @@ def pair_keys(*several):
     return [np.sort(one.ends, axis=1) @ np.array([n, 1]) for one in several]
 
 
+def signed_keys(*several):
+    """Return numbers (m,) as `pair_keys`, other ones for must-links than for cannot-links."""
+    both = zip(pair_keys(*several), several, strict=True)
+    return [2 * key + (one.sign > 0) for key, one in both]
+
+
 def start_likelihood(start, k, folds):
     """Return the mean log p of a constraint given a start, made without those of the same fold."""
     together = []
@@ -199,9 +205,8 @@ def held_out_right(links, judgement, weights):
     scores = np.array([one.held_out for one in judgement.candidates])
     scores = np.divide(scores, share, out=scores, where=share > 0)
     right = np.clip((weights @ np.exp(scores) - e) / (1 - 2 * e), 0, 1)
-    own, *others = pair_keys(links, *judged)
-    own, others = 2 * own + (links.sign > 0), 2 * np.concatenate(others)
-    others += np.concatenate([one.sign > 0 for one in judged])
+    own, *others = signed_keys(links, *judged)
+    others = np.concatenate(others)
     order = np.argsort(others, kind="stable")
     place = order[np.minimum(np.searchsorted(others, own, sorter=order), len(order) - 1)]
     return right[place], others[place] == own
@@ -231,8 +236,6 @@ def doubted(links, judgement, weights):
     judgement : Judgement
     weights : array (c,) of its candidates, summing to 1
     """
-    if not judgement.folds:
-        return links
     right, judged = held_out_right(links, judgement, weights)
     e, right = calibrated(right, links.weight * judged)
     wrong = np.where(judged, probability_wrong(right, 1, e), e)  # Eq. (3)

@@ -54,10 +54,8 @@ STARTS = 3  # of k-means: many partitions are made, and none of them has to be t
 CLEAR = 0.9  # share of the largest possible modularity; images of digits have .92 to .95
 BLIND = 1.09  # from 1.06 to 1.1 texts gain .1 and tables lose nothing
 SMALL = 100  # small clusters that linkage merges; 200 for many points and for many clusters
-CAUTIOUS = 0.9  # v; with n/4 constraints, one in ten wrong, digits .82 by it and .64 by BOLD
-BOLD = (
-    3.0  # v; log odds of a constraint that is right 19 times in 20; with n/10 right ones .84, .90
-)
+CAUTIOUS = 0.9  # v; with n/4 constraints, one in ten wrong, digits .86 by it and .67 by BOLD
+BOLD = 3.0  # v; log odds of a constraint right 19 times in 20; with n/10 right ones .89, not .82
 EMPTY = 1e-2  # digits and pendigits gain .02 to .04 by linkage over 1e-9; about the same up to 1e-1
 LEAST = 1e-12  # gain of a move that is not one of rounding
 TINY = np.finfo(np.float64).tiny
@@ -101,10 +99,14 @@ def at_ends(labels, links):
     return to_host(labels[door(labels).asarray(links.ends, labels)]).T
 
 
-def nearness(linkage, weights, sizes):
+def least_weight(linkage):
+    """Return what Eq. (2) adds to a mean weight, EMPTY w, positive."""
+    return max(EMPTY * linkage.between.sum() / linkage.size.sum() ** 2, TINY)
+
+
+def nearness(weights, sizes, least):
     """Return the first term of Eq. (2) from sums of weights and products of sizes."""
-    mean = linkage.between.sum() / linkage.size.sum() ** 2
-    return np.log(np.maximum(weights / sizes, 0) + max(EMPTY * mean, TINY))
+    return np.log(np.maximum(weights / sizes, 0) + least)
 
 
 def votes(linkage, links, vote):
@@ -123,8 +125,8 @@ def votes(linkage, links, vote):
 def merges(linkage, links=None, vote=0.0):
     """Return the order in which small clusters merge by Eq. (2), (c - 1, 2)."""
     C, size, A = linkage.between.copy(), linkage.size.copy(), votes(linkage, links, vote)
-    c = len(size)
-    score = nearness(linkage, C, np.outer(size, size)) + A
+    c, least = len(size), least_weight(linkage)
+    score = nearness(C, np.outer(size, size), least) + A
     np.fill_diagonal(score, -np.inf)
     gone, found = np.zeros(c, dtype=bool), []
     for _ in range(c - 1):
@@ -135,7 +137,7 @@ def merges(linkage, links=None, vote=0.0):
             sums[:, a] += sums[:, b]
         size[a] += size[b]
         gone[b] = True
-        score[a] = np.where(gone, -np.inf, nearness(linkage, C[a], size[a] * size) + A[a])
+        score[a] = np.where(gone, -np.inf, nearness(C[a], size[a] * size, least) + A[a])
         score[a, a] = -np.inf
         score[:, a] = score[a]
         score[b] = score[:, b] = -np.inf
@@ -173,6 +175,7 @@ def move_branches(linkage, links, vote, of, trees):
     size = T @ linkage.size
     weights, said = T @ linkage.between, T @ votes(linkage, links, vote)  # (t, c)
     inside = np.sum(weights * T, axis=1), np.sum(said * T, axis=1)
+    least = least_weight(linkage)
     for _ in of:  # (3) is no descent of one objective, and may come back to where it was
         member = np.eye(of.max() + 1)[of]  # (c, k)
         shared = T @ member
@@ -182,7 +185,7 @@ def move_branches(linkage, links, vote, of, trees):
         w, v = weights[whole] @ member, said[whole] @ member
         for sums, own in ((others, size), (w, inside[0]), (v, inside[1])):
             sums[row, home] -= own[whole]
-        score = nearness(linkage, w, size[whole, None] * np.maximum(others, 1)) + v  # Eq. (2)
+        score = nearness(w, size[whole, None] * np.maximum(others, 1), least) + v  # Eq. (2)
         gain = score - score[row, home][:, None]
         gain[others[row, home] <= 0] = 0  # the branch is all of its cluster
         best, to = np.unravel_index(np.argmax(gain), gain.shape)

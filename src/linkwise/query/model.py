@@ -20,7 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.blocks.executors import one_thread
-from linkwise.choice.candidates import PENALTIES, Job, Problem, chained, fits, rank_starts
+from linkwise.choice.candidates import (
+    PENALTIES,
+    Job,
+    Problem,
+    chained,
+    fits,
+    rank_starts,
+    signed_keys,
+)
 from linkwise.class_models import ERROR, probability_wrong, propagate
 from linkwise.class_models.learners import best_strength
 from linkwise.class_models.pair_softmax import LEAST, class_probabilities, start_weights
@@ -94,7 +102,7 @@ def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Mode
         wrong = probability_wrong(found.same, links.sign, ERROR) > LIKELY
         trusted = known
         if wrong.any():
-            kept = known.links.select(~_among(known.links, links.select(wrong)))
+            kept = known.links.select(~np.isin(*signed_keys(known.links, links.select(wrong))))
             trusted = Known(kept)
             classes = classes_of(data, trusted, n_clusters, least)[:k]
         graph = int(np.argmax([modularity(W, start.labels) for W in data.affinities]))
@@ -108,12 +116,6 @@ def _spread(links: Constraints, most: int) -> Constraints:
     if links.n_pairs <= most:
         return links
     return links.select(np.linspace(0, links.n_pairs - 1, most).astype(np.intp))
-
-
-def _among(links: Constraints, others: Constraints) -> np.ndarray:
-    """Tell which of some links are among others, (m,) bool."""
-    pairs = {(*sorted(pair[:2]), pair.sign) for pair in others}
-    return np.array([(*sorted(pair[:2]), pair.sign) in pairs for pair in links], dtype=bool)
 
 
 class Question(NamedTuple):
