@@ -1,8 +1,9 @@
 """The page's server under long use: memory, open files and the time to the next question stay flat.
 
-Memory, open files and processor time are those of the server and of its worker process together. On
-a busy machine the processor time of an answer says more than the seconds. LINKWISE_SOAK_MINUTES and
-LINKWISE_SOAK_ANSWERS set the size; docs/reliability.md has the figures of 30 minutes and 10,000
+Memory, open files and processor time are those of the server and of its worker process together;
+the process that lays out the map ends when it has done so, and is left out of memory and files. On
+a busy machine the processor time of an answer says more than the seconds. LINKWISE_SOAK_MINUTES
+and LINKWISE_SOAK_ANSWERS set the size; docs/reliability.md has the figures of 30 minutes and 10,000
 answers. LINKWISE_SOAK_TELLING is the share of answers that are "same" or "different",
 LINKWISE_SOAK_ROWS the number of rows.
 """
@@ -142,22 +143,25 @@ class Use:
                 connection.close()
 
     def held(self):
-        """Return the resident megabytes, the open files and the processor seconds so far."""
-        pages = files = ticks = 0
+        """Return {process: (resident megabytes, open files)} and the processor seconds so far."""
+        each, ticks = {}, 0
         for place in family(self.process.pid):
-            try:
-                pages += int((place / "statm").read_text().split()[1])
-                files += len(list((place / "fd").iterdir()))
-                ticks += sum(map(int, stat(place)[11:15]))  # its own, and of children that ended
-            except OSError:  # it has just ended
-                continue
-        return pages * os.sysconf("SC_PAGESIZE") / 2**20, files, ticks / os.sysconf("SC_CLK_TCK")
+            with suppress(OSError):  # it has just ended
+                state, *rest = stat(place)
+                ticks += sum(map(int, rest[10:14]))  # its own, and of children that ended
+                if state == "Z":
+                    continue
+                pages = int((place / "statm").read_text().split()[1])
+                megabytes = pages * os.sysconf("SC_PAGESIZE") / 2**20
+                each[place.name] = megabytes, len(list((place / "fd").iterdir()))
+        return each, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def soaked(data, minutes, answers, leak=""):
     """Use a server for some minutes; return samples.
 
-    They are (share of the run, MB, files, processor seconds so far, seconds to a question).
+    They are (share of the run, MB, files, processor seconds so far, seconds to a question), MB and
+    files of the processes that are there to the end.
     """
     rows = []
     with Use(data, leak) as use:
@@ -178,7 +182,13 @@ def soaked(data, minutes, answers, leak=""):
         use.done.set()
         for tab in tabs:
             tab.join()
-    return np.array(rows)
+    last = rows[-1][1]
+    return np.array(
+        [
+            (share, *np.sum([each.get(process, (0, 0)) for process in last], axis=0), *times)
+            for share, each, *times in rows
+        ]
+    )
 
 
 def slopes(rows):
