@@ -53,6 +53,7 @@ def add_quality(add):
     add("--draws", type=whole(1), metavar="N", help="draws of pairs; default 3, 5 for few answers")
     add("--quick", action="store_true", help="1 draw of pairs")
     add("--raw", action="store_true", help="leave out the methods on z-scored features, NAME+z")
+    add("--right", action="store_true", help="leave out the runs with wrong answers")
     add("--jobs", type=whole(1), metavar="N", help=CORES)
     add("--limit", type=whole(1), default=300, metavar="S", help="seconds a fit may take")
     add("--device", metavar="NAME", help="device of LinkClustering, such as cuda; default the CPU")

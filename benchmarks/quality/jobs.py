@@ -44,6 +44,7 @@ class Plan(NamedTuple):
     draws: int = 3
     few_draws: int = 5  # of the few answers
     budgets: tuple | None = None  # names; None for all
+    right: bool = False  # no wrong answers
 
 
 def rows_in(data, form):
@@ -127,6 +128,7 @@ def all_jobs(sets, running, plan, folder, device=None):
                     new = [
                         at for at in settings
                         if (plan.budgets is None or at[0] in plan.budgets)
+                        and not (plan.right and at[1])
                         and keys(base | {"settings": [at]})[0] not in seen
                     ]  # fmt: skip
                     groups = [[at] for at in new] if entrant.constrained else [new] * bool(new)

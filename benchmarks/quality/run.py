@@ -43,6 +43,7 @@ class Options(NamedTuple):
     draws: int | None = None
     quick: bool = False
     raw: bool = False  # leave out the entrants on z-scored features
+    right: bool = False  # leave out wrong answers
     jobs: int | None = None  # processes
     limit: float = 300  # seconds a fit may take
     device: str | None = None  # of LinkClustering, such as "cuda"
@@ -93,7 +94,7 @@ def plan_of(options):
     """Return the Plan that the options ask for."""
     draws = options.draws or (QUICK_DRAWS if options.quick else DRAWS)
     few = options.draws or (QUICK_DRAWS if options.quick else FEW_DRAWS)
-    return Plan(tuple(options.parts or PARTS), draws, few, options.budgets)
+    return Plan(tuple(options.parts or PARTS), draws, few, options.budgets, options.right)
 
 
 def say_plan(jobs, cells, sets, workers, limit):
