@@ -912,18 +912,18 @@ def test_the_command_hands_its_options_on(monkeypatch):
     monkeypatch.setattr(quality, "run", lambda options, out: given.append((options, out)))
     line = (
         "--data d --methods gaussian-mixture constrained-gaussian-mixture pck-means+z KMeans "
-        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --jobs 3 --limit 9 "
-        "--device cuda --plan --out there"
+        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --right --jobs 3 "
+        "--limit 9 --device cuda --plan --out there"
     )
     assert main(["quality", *line.split()]) == 0
     ((options, out),) = given
     chosen = ("ConstrainedGaussianMixture", "PCKMeans+z", "KMeans")
     assert options == Options("d", chosen, ["a", "b"], ["few", "time"], ["n/4", "15"], 4, True,
-                              True, 3, 9, "cuda", True)  # fmt: skip
+                              True, True, 3, 9, "cuda", True)  # fmt: skip
     assert out == "there"
     assert command_line("quality", options) == (
         "python -m benchmarks quality --data DIR "
         "--methods ConstrainedGaussianMixture PCKMeans+z KMeans "
-        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --limit 9 "
+        "--sets a b --parts few time --budgets n/4 15 --draws 4 --quick --raw --right --limit 9 "
         "--device cuda --plan --out DIR"
     )
