@@ -18,8 +18,10 @@ from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_
 from linkwise.choice.candidates import (
     Candidate,
     Fold,
+    Judged,
     Judgement,
     calibrated,
+    contenders,
     doubted,
     rank_starts,
 )
@@ -414,6 +416,14 @@ def judged_as(links, right, error=0.05):
     held_out = links.weight * np.log(error + (1 - 2 * error) * np.asarray(right))
     fold = Fold(links, links, links)
     return Judgement([Candidate("", 0, 0, 1.0, held_out)], [fold], error)
+
+
+def test_one_fold_does_not_rule_a_start_out():
+    tried = [Judged((number, start), [], 0.0) for start in (1, 0) for number in range(3)]
+    found = [one.pair for one in contenders(tried, 5)]
+    assert found == [(0, 1), (1, 1), (2, 1), (0, 0), (1, 0)]
+    assert [one.pair for one in contenders(tried, 4)] == [(0, 1), (1, 1), (0, 0), (1, 0)]
+    assert contenders(tried, 9) == tried
 
 
 def test_a_constraint_that_models_without_it_contradict_loses_its_weight():

@@ -12,8 +12,9 @@ constraints in (1) is the one that suits a start best, the same for all candidat
 one a blurred model would beat the right one, which has to pay for every wrong constraint.
 
 All pairs of a feature set and a start are judged by the first fold. The best ones are judged by
-all folds. A fit costs O(constraints), not O(points), and at most JUDGES constraints judge; what
-counts in the end is fitted to all of them.
+all folds, and OF_EACH of every start in any case: a linkage is made anew for every fold, and one
+fold may mislead about it. A fit costs O(constraints), not O(points), and at most JUDGES constraints
+judge; what counts in the end is fitted to all of them.
 
     (2)  rank of a start = log p(constraints | the start) + PRIOR * belief + MARGIN [believed most]
 
@@ -61,6 +62,7 @@ PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
 FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
 JUDGES = 3000  # constraints that judge; the standard error of Eq. (1) is below .01 then
 FEWEST_TRIED = 2  # before any deadline: one alone would not be a choice
+OF_EACH = 2  # feature sets that all folds judge with every start
 FIRST_FOLD = 0.5  # share of the time for the first fold; the rest is for the best candidates
 RANK_FOLDS = 10  # to rank starts: with fewer, linkage would miss many of few constraints
 PRIOR = 10.0  # log-likelihood that a start which is not believed at all must make up for
@@ -344,7 +346,7 @@ def judge_all(problem, effort, *, deadline, seed):
     judged = partial(_judged, problem, folds, error=error)
     by_first = judged(pairs, [0], deadline=half, unit="candidates")
     tried = sorted(by_first, key=lambda one: -one.scores[0].mean(axis=1).max())
-    best = tried[: effort.judged]
+    best = contenders(tried, effort.judged)
     rest = range(1, len(folds))
     pairs = [one.pair for one in best]
     by_rest = judged(pairs, rest, deadline=deadline, unit="best candidates")
@@ -370,6 +372,14 @@ class Judged(NamedTuple):
     pair: tuple  # numbers of the feature set and of the start
     scores: list  # (penalties, h) of each fold
     seconds: float
+
+
+def contenders(tried, count):
+    """Return at most ``count`` of those tried, in order: OF_EACH of every start, and the first."""
+    starts = [one.pair[1] for one in tried]
+    again = np.array([starts[:at].count(start) >= OF_EACH for at, start in enumerate(starts)])
+    kept = np.argsort(again, kind="stable")[:count]
+    return [tried[at] for at in np.sort(kept)]
 
 
 def _judged(problem, folds, pairs, numbers, *, error, deadline, unit):

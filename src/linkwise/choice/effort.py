@@ -25,7 +25,7 @@ EFFORTS = {
     "balanced": Effort(
         views=("given", "scaled", "ranked", "directions"),
         learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=4,
-        folds=3, judged=8, rows=100_000,
+        folds=5, judged=8, rows=100_000,
     ),
     "thorough": Effort(
         views=("given", "scaled", "ranged", "ranked", "directions"),
