@@ -1,6 +1,5 @@
 """Check what users pass to an estimator. The code behind these checks trusts its input."""
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from linkwise._cluster_numbers import is_range
 from linkwise._typing import Array, Integers, Matrix, OnConflict, OnUnknown
 from linkwise._wording import counted
 from linkwise.arrays import Caller, caller_of, door, dtype_name, namespace, on_device, take
@@ -180,8 +180,7 @@ def check_n_clusters(n_clusters: int, n: int) -> None:
 
 def check_cluster_range(limits: Any, n: int) -> None:
     """Refuse a range of numbers of clusters that is none, or that n points cannot have."""
-    whole = all(isinstance(k, Integral) and not isinstance(k, bool) for k in limits)
-    if len(limits) != 2 or not whole or not 2 <= limits[0] <= limits[1]:
+    if not is_range(limits):
         raise ValueError(
             f"n_clusters={limits!r}: expected (least, most) with 2 <= least <= most, such as "
             "(2, 12)"

@@ -16,7 +16,7 @@ class Engine:
     ----------
     X : array (n, d)
     seed : int
-    k : int or None, the number of clusters that is asked for first
+    k : int, (least, most) or None, the number of clusters that is asked for first
     """
 
     def __init__(self, X, *, seed=0, k=None):
@@ -27,7 +27,7 @@ class Engine:
         if not isinstance(self.model, ClusterModel):
             return Map(np.zeros((1, 2), dtype=np.float32))
         data = self.model.data
-        return Map(flat(data.positions(min(max(k or data.likely_count, 3), 12))))
+        return Map(flat(data.positions(min(max(data.likely_count(k), 3), 12))))
 
     def result(self, job: Job):
         """Return the Result of a job."""
@@ -35,11 +35,11 @@ class Engine:
         questions = self.model.questions(AHEAD)
         labels, exact = self.model.quick_labels()
         wider = self.model.wider_question(questions[0]) if questions else None
-        return Result(job.number, labels, questions, exact, wider)
+        return Result(job.number, labels, questions, exact, wider, self.model.runners_up())
 
     def refined(self, job: Job):
         """Return the Refined clusters of the last job; takes seconds."""
-        return Refined(job.number, self.model.labels())
+        return Refined(job.number, self.model.labels(), self.model.runners_up())
 
     def outlook(self, job: Job):
         """Return the Outlook of the last job."""

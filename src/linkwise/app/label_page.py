@@ -47,7 +47,7 @@ class LabelPage(Watched):
     items : Items
     journal : Journal, open
     data : str, the file of the items
-    k : int or None
+    k : int, (least, most) or None
     seed : int
     worker : class of the worker, made with (X, seed=, k=, hear=)
 
@@ -83,7 +83,7 @@ class LabelPage(Watched):
 
     @property
     def k(self):
-        """The number of clusters, or None: free."""
+        """The number of clusters, its limits (least, most), or None: free."""
         return self.project.n_clusters
 
     @cached_property
@@ -160,7 +160,8 @@ class LabelPage(Watched):
             return
         same = np.array_equal(self.newest.labels, refined.labels)
         labels = self.newest.labels if same else refined.labels
-        self.newest = self.newest._replace(labels=labels, exact=True)
+        found = {"labels": labels, "runners_up": refined.runners_up}
+        self.newest = self.newest._replace(exact=True, **found)
         if self.mode == "live":
             self._show()
         if refined.number == self.number:
@@ -313,10 +314,7 @@ class LabelPage(Watched):
         return await asyncio.to_thread(found)
 
     async def set_count(self, k):
-        """Fix the number of clusters, or let it follow the answers (None)."""
-        bad = isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= self.n
-        if k is not None and bad:
-            raise ValueError(f"k must be null or a whole number in 1..{self.n}; got {k!r}")
+        """Fix or limit the number of clusters, or let it follow the answers (None)."""
         await self.write(self.project.set_n_clusters, k)
 
     async def set_outliers(self, outliers):

@@ -20,6 +20,7 @@ LINES = 20_000  # links drawn on the map; more would hide the points
 HISTORY = 30  # events listed, the last ones
 CONFLICT = 6  # pairs of a conflict that are named
 LONGEST = 600  # characters of a text among several
+RUNNERS_UP = 3  # numbers of clusters that are named beside the one chosen
 NAMED = 4  # rows of an event that are listed with it
 
 
@@ -166,6 +167,7 @@ def view(page):
         "map_follows": page.map_follows,
         "map_fault": clean(page.map_fault),
         "k": page.k,
+        "runners_up": [] if page.newest is None else page.newest.runners_up[:RUNNERS_UP],
         "outliers": page.project.outliers,
         "strays": 0 if page.labels is None else int((page.labels < 0).sum()),
         "clusters": clusters(page),

@@ -1,5 +1,6 @@
 """The messages between the server and its worker."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from linkwise.labelling.cluster_model import Suspected, Task
@@ -17,6 +18,7 @@ class Result(NamedTuple):
     """The clusters of a job, int32 (n,), the next questions, and whether the clusters are exact.
 
     If they are not, Refined follows. ``wider`` is a question that tells more than the first pair.
+    ``runners_up`` are other numbers of clusters with their scores, the best first.
     """
 
     number: int
@@ -24,6 +26,7 @@ class Result(NamedTuple):
     questions: list[Question]
     exact: bool = True
     wider: LabelQuestion | SetQuestion | None = None
+    runners_up: Sequence[tuple[int, float]] = ()
 
 
 class Refined(NamedTuple):
@@ -31,6 +34,7 @@ class Refined(NamedTuple):
 
     number: int
     labels: Any
+    runners_up: Sequence[tuple[int, float]] = ()
 
 
 class Outlook(NamedTuple):

@@ -19,6 +19,7 @@ from linkwise._check import (
     check_sizes,
     extended_ids,
 )
+from linkwise._cluster_numbers import NClusters, as_n_clusters, cluster_limits
 from linkwise._typing import (
     FilePath,
     Floats,
@@ -213,7 +214,7 @@ class LinkClustering(InductiveClusterer):
 
     def __init__(
         self,
-        n_clusters: int | tuple[int, int] | None = None,
+        n_clusters: NClusters = None,
         *,
         effort: float | Literal["fast", "balanced", "thorough"] = "balanced",
         respect: Literal["soft", "hard"] = "soft",
@@ -257,9 +258,7 @@ class LinkClustering(InductiveClusterer):
 
     def _limits(self) -> tuple[int, int] | None:
         """Return the least and the most clusters, None if any number will do."""
-        if self.n_clusters is None or isinstance(self.n_clusters, tuple | list):
-            return None if self.n_clusters is None else (self.n_clusters[0], self.n_clusters[1])
-        return self.n_clusters, self.n_clusters
+        return cluster_limits(as_n_clusters(self.n_clusters))
 
     def _open(self) -> bool:
         """Tell whether the number of clusters is chosen."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from linkwise import __version__
+from linkwise._cluster_numbers import read_n_clusters
 from linkwise.cli.check import check
 from linkwise.cli.datasets import datasets, demo
 from linkwise.cli.dedupe import dedupe
@@ -75,13 +76,10 @@ def whole(low: int, high: float = float("inf")) -> Callable[[str], int]:
 
 def number_of_clusters(text: str) -> int | tuple[int, int]:
     """Read a number of clusters, or a range as in 2-12."""
-    least, dash, most = text.partition("-")
-    if not dash:
-        return whole(1)(text)
-    found = whole(2)(least), whole(2)(most)
-    if found[0] > found[1]:
-        raise argparse.ArgumentTypeError(f"expected a range such as 2-12, got {text!r}")
-    return found
+    try:
+        return read_n_clusters(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def level_numbers(text: str) -> list[int]:
@@ -430,7 +428,12 @@ def parser() -> Parser:
         metavar="FILE",
         help=".npy file of vectors to cluster by, one for each row; DATA is only shown",
     )
-    add("-k", type=whole(1), metavar="K", help="number of clusters; default: found while labelling")
+    add(
+        "-k",
+        type=number_of_clusters,
+        metavar="K",
+        help="number of clusters, or a range such as 2-12; default: found while labelling",
+    )
     add_columns(added)
     add(
         "--standardize",

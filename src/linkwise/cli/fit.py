@@ -5,6 +5,7 @@ import sys
 import time
 from argparse import Namespace
 
+from linkwise._cluster_numbers import most_clusters, next_best
 from linkwise._files import kind_of_file
 from linkwise._wording import counted
 from linkwise.cli.inputs import (
@@ -224,8 +225,10 @@ def complete_from(args, project, n):
     from linkwise.query.prepared_data import effort_for
 
     settings = {} if project is None else project.settings
-    if args.k is None and args.method == "link-clustering":
-        args.k = settings.get("k")
+    if args.k is None and "k" in settings and args.method == "link-clustering":
+        from linkwise.labelling.project import n_clusters_of
+
+        args.k = n_clusters_of(settings)
     if args.seed is None:
         args.seed = settings.get("seed") or 0
     if args.effort is None:
@@ -246,11 +249,9 @@ def check_rows(args, n):
     rows = f"{name_of(args.data)} has {counted(n, 'row')}"
     if n < 2:
         raise ValueError(f"{rows}; clustering needs at least 2")
-    if isinstance(args.k, tuple):
-        if n < args.k[1]:
-            raise ValueError(f"{rows}, too few for {args.k[1]:,} clusters; -k is at most {n:,}")
-    elif args.k is not None and n < args.k:
-        raise ValueError(f"{rows}, too few for {args.k:,} clusters; -k is at most {n:,}")
+    most = most_clusters(args.k)
+    if most is not None and n < most:
+        raise ValueError(f"{rows}, too few for {most:,} clusters; -k is at most {n:,}")
 
 
 def check_feasible(args, links, *, hard):
@@ -262,7 +263,7 @@ def check_feasible(args, links, *, hard):
         return
     from linkwise.constraints.conflicts import explain
 
-    most = args.k[1] if isinstance(args.k, tuple) else args.k
+    most = most_clusters(args.k)
     conflict = links.conflict(most)
     if conflict is None:
         return
@@ -403,8 +404,8 @@ def summary(report):
         f"  likely wrong: {p['a']} {p['kind']} be with {p['b']} ({p['probability']:.0%})"
         for p in report["suspects"][:SHOWN]
     ]
-    others = ", ".join("{k} ({score:.3g})".format(**one) for one in report["runners_up"][:SHOWN])
-    lines += [f"next best numbers of clusters, with scores: {others}"] if others else []
+    if report["runners_up"]:
+        lines.append(next_best((one["k"], one["score"]) for one in report["runners_up"]))
     lines += level_lines(report)
     if "cluster" in report:
         lines.append(report["cluster"]["words"])

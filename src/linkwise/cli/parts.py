@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise import __version__
+from linkwise._cluster_numbers import most_clusters
 from linkwise._files import write_whole
 from linkwise._wording import counted
 from linkwise.cli.inputs import PREPARING, in_file, read_answers, read_project_of
@@ -173,8 +174,9 @@ def run(args, files, links, model, client, folder):
     from linkwise.blocks.cost import limits
 
     n = files.shape[0]
-    if args.k is not None and n < args.k:
-        raise ValueError(f"{args.data} has {counted(n, 'row')}, too few for {args.k:,} clusters")
+    most = most_clusters(args.k)
+    if most is not None and n < most:
+        raise ValueError(f"{args.data} has {counted(n, 'row')}, too few for {most:,} clusters")
     with ExitStack() as stack:
         stack.enter_context(limits(args.max_memory, args.max_time))
         rows: Any = files

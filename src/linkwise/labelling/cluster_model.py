@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._cluster_numbers import NClusters
 from linkwise.choice import LinkClustering
 from linkwise.choice.candidates import FEWEST
 from linkwise.choice.final_labels import SUSPECT
@@ -31,7 +32,7 @@ class Task(NamedTuple):
     links : Constraints by row, weight > 0; corrections by hand have the source "hand"
     unsure : list of (a, b), the pairs of rows to which "don't know" was answered
     edits : list of Edit, the corrections by hand and the strays in their order
-    n_clusters : int, or None: free. Corrections may make more or fewer
+    n_clusters : int, (least, most), or None: free. Corrections may make more or fewer
     marks : dict {row: "unclear" or "stray"}, the rows that are not asked about
     outliers : share in [0, 1) of rows that are left out of clusters, "auto", or None
     kept : Kept, the clusters of the rows before the data got more of them, or None
@@ -40,7 +41,7 @@ class Task(NamedTuple):
     links: Constraints
     unsure: list[tuple[int, int]]
     edits: list[Edit]
-    n_clusters: int | None
+    n_clusters: NClusters
     marks: Mapping[int, str] = {}
     outliers: float | str | None = None
     kept: Kept | None = None
@@ -56,7 +57,7 @@ class Suspected(NamedTuple):
 NOTHING = Suspected(Constraints(), np.zeros(0))
 
 
-def estimator(n: int, n_clusters: int | None, seed: int) -> LinkClustering:
+def estimator(n: int, n_clusters: NClusters, seed: int) -> LinkClustering:
     """Return the LinkClustering of a project of n rows; page and command line use the same."""
     return LinkClustering(n_clusters, effort=effort_for(n), random_state=seed)
 
@@ -125,10 +126,10 @@ class ClusterModel:
     ----------
     X : array (n, d), n >= 2
     seed : int
-    n_clusters : int or None, the number that is asked for first
+    n_clusters : int, (least, most) or None, the number that is asked for first
     """
 
-    def __init__(self, X: Any, *, seed: int = 0, n_clusters: int | None = None) -> None:
+    def __init__(self, X: Any, *, seed: int = 0, n_clusters: NClusters = None) -> None:
         self.X, self.seed = X, seed
         self.session = Session(X, n_clusters=n_clusters, random_state=seed)
         self.data = self.session.data
@@ -183,6 +184,10 @@ class ClusterModel:
             return self.labels(), True
         return self._edited(*corrected(self._latest, teaching(task.links))), False
 
+    def runners_up(self) -> list[tuple[int, float]]:
+        """Return other numbers of clusters than that of the last labels, with their scores."""
+        return [] if self._latest is None else self._latest.runners_up
+
     def suspects(self) -> Suspected:
         """Return the answers that are likely wrong, as the labels say; takes seconds."""
         links = teaching(self._task.links)
@@ -219,11 +224,15 @@ class SingleRow:
         """Return the one cluster, and that it is exact."""
         return self.labels(), True
 
+    def runners_up(self) -> list[tuple[int, float]]:
+        """Return none."""
+        return []
+
     def suspects(self) -> Suspected:
         """Return none."""
         return NOTHING
 
 
-def model_of(X: Any, *, seed: int = 0, n_clusters: int | None = None) -> ClusterModel | SingleRow:
+def model_of(X: Any, *, seed: int = 0, n_clusters: NClusters = None) -> ClusterModel | SingleRow:
     """Return the model of points X (n, d)."""
     return ClusterModel(X, seed=seed, n_clusters=n_clusters) if len(X) > 1 else SingleRow()

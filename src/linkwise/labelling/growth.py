@@ -25,10 +25,10 @@ from linkwise.labelling.cluster_model import with_outliers
 from linkwise.labelling.items import Items
 from linkwise.labelling.project import (
     KEPT,
+    clusters_of,
     keep_body,
     kept_event,
     kept_of,
-    labels_of,
     note_growth,
     open_project,
     outliers_of,
@@ -159,7 +159,7 @@ def add_rows(more: str, path: str, links: Constraints | None = None) -> Growth:
             raise ValueError(told) from error
         imported = links_draft(links, items.ids, why)
         task = task_of(state, before.ids, len(before.X), settings["k"])
-        kept = labels_of(before.X, task, settings)
+        kept = clusters_of(before.X, task, settings).labels
         shown = with_outliers(kept, before.X, task._replace(outliers=outliers))
         state = foreseen(state, [Draft("keep", keep_body(kept, before.ids)), *imported])
         labels = _labels(items, state, settings, outliers)
@@ -193,7 +193,7 @@ def _labels(
     items: Items, state: State, settings: dict[str, Any], outliers: float | str | None
 ) -> np.ndarray:
     task = task_of(state, items.ids, len(items.X), settings["k"], outliers)
-    return labels_of(items.X, task, settings)
+    return clusters_of(items.X, task, settings).labels
 
 
 def _growth(items: Items, labels: np.ndarray, state: State, before: np.ndarray) -> Growth:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._cluster_numbers import NClusters, checked_n_clusters, most_clusters
 from linkwise._wording import STRAY, UNCLEAR
 from linkwise.constraints import Constraints
 from linkwise.constraints.conflicts import explain
@@ -111,7 +112,7 @@ class LabellingSession:
     ----------
     items : Items
     journal : Journal, open
-    n_clusters : int or None
+    n_clusters : int, (least, most) or None
     data : str or None, the data file or folder; images are read from there
 
     Attributes
@@ -125,7 +126,7 @@ class LabellingSession:
         items: Items,
         journal: Journal,
         *,
-        n_clusters: int | None = None,
+        n_clusters: NClusters = None,
         data: str | None = None,
     ) -> None:
         self.items, self.journal, self.n_clusters, self.data = items, journal, n_clusters, data
@@ -143,7 +144,7 @@ class LabellingSession:
         data: str,
         project: str | None = None,
         *,
-        n_clusters: int | None = None,
+        n_clusters: NClusters = None,
         who: str | None = None,
         **settings: Any,
     ) -> "LabellingSession":
@@ -155,7 +156,7 @@ class LabellingSession:
         ----------
         data : str, a file or folder that `linkwise label` takes
         project : str or None, the project file; default: the one of `linkwise label`
-        n_clusters : int or None
+        n_clusters : int, (least, most) or None
         who : str or None, the author of the answers; default: the user of this computer
         settings : other settings of the project, such as ``text="comment"``; see `KEPT`
         """
@@ -164,7 +165,7 @@ class LabellingSession:
         if strange:
             names = ", ".join(name for name in RULES if name != "k")
             raise TypeError(f"{strange[0]!r} is no setting of a project; these are: {names}")
-        given = dict.fromkeys(RULES) | settings | {"k": n_clusters}
+        given = dict.fromkeys(RULES) | settings | {"k": checked_n_clusters(n_clusters)}
         chosen = settings_of(path, given)
         items, journal = open_project(data, path, chosen, who=who)
         return cls(items, journal, n_clusters=chosen["k"], data=data)
@@ -259,7 +260,9 @@ class LabellingSession:
 
     def _found_conflict(self, links: Constraints) -> Constraints | None:
         """Return answers and imported pairs that cannot all hold, or None."""
-        return links.select(np.isin(links.source, BY_HAND, invert=True)).conflict(self.n_clusters)
+        return links.select(np.isin(links.source, BY_HAND, invert=True)).conflict(
+            most_clusters(self.n_clusters)
+        )
 
     def _snapshot(self) -> Snapshot:
         state, n = self.journal.state, len(self.items.X)
@@ -301,8 +304,9 @@ class LabellingSession:
             self.journal.configure(outliers=outliers)
             self.follow()
 
-    def set_n_clusters(self, k: int | None) -> None:
-        """Fix the number of clusters, or leave it free (None)."""
+    def set_n_clusters(self, k: NClusters) -> None:
+        """Fix the number of clusters, or limit it (least, most), or leave it free (None)."""
+        k = checked_n_clusters(k, len(self.items.X), name="k")
         with self._mutex:
             self.journal.configure(k=k)
             self.n_clusters = k

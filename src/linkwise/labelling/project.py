@@ -1,9 +1,16 @@
 """A data file and its project: opened together, clustered, exported."""
 
 import os
+from typing import NamedTuple
 
 import numpy as np
 
+from linkwise._cluster_numbers import (
+    as_n_clusters,
+    is_n_clusters,
+    most_clusters,
+    next_best,
+)
 from linkwise._wording import counted
 from linkwise.exceptions import warn
 from linkwise.journal import (
@@ -55,7 +62,7 @@ READING: Rules = {  # settings that say how the data are read
     "sheet": is_text,
     "embed": is_text,
 }
-RULES: Rules = READING | {"k": lambda value: is_count(value, 1), "seed": is_count}
+RULES: Rules = READING | {"k": is_n_clusters, "seed": is_count}
 KEPT = tuple(RULES)  # settings of a project that the command line gives
 
 
@@ -71,6 +78,14 @@ def outliers_of(settings):
     if value is not None and not is_outliers(value):
         raise ValueError(f"the setting outliers of the project is damaged: {value!r}")
     return value
+
+
+def n_clusters_of(settings):
+    """Return the number of clusters in the settings of a project: int, (least, most) or None."""
+    value = settings.get("k")
+    if value is not None and not is_n_clusters(value):
+        raise ValueError(f"the setting k of the project is damaged: {value!r}")
+    return as_n_clusters(value)
 
 
 def settings_of(path, given):
@@ -96,7 +111,8 @@ def _as_kept(settings):
     project.
     """
     categories = [] if settings["categories"] is None else settings["categories"]
-    return settings | {"categories": categories, "embed": from_project(settings["embed"])}
+    embed = from_project(settings["embed"])
+    return settings | {"categories": categories, "embed": embed, "k": n_clusters_of(settings)}
 
 
 def vectors_file(path):
@@ -121,8 +137,9 @@ def check_count(data, n, *, least, k):
     rows = f"{data} has {counted(n, 'row')}"
     if n < least:
         raise ValueError(f"{rows}; there is nothing to compare it with")
-    if k is not None and k > n:
-        raise ValueError(f"{rows}, too few for {k} clusters; ask for at most {n} by -k")
+    most = most_clusters(k)
+    if most is not None and most > n:
+        raise ValueError(f"{rows}, too few for {most} clusters; ask for at most {n} by -k")
 
 
 def read_by(data, settings, path):
@@ -179,7 +196,8 @@ def note_growth(items, journal, settings, labels=None):
             )
         else:
             if labels is None:
-                labels = labels_of(items.X[:n], task_of(state, ids, n, settings["k"]), settings)
+                task = task_of(state, ids, n, settings["k"])
+                labels = clusters_of(items.X[:n], task, settings).labels
             more = counted(len(items.X) - n, "new row")
             why = f"{more}; the {n} rows before keep their clusters"
             journal.append("keep", keep_body(labels, ids), why=why, client=client)
@@ -194,11 +212,25 @@ def keep_body(labels, ids):
     return {"clusters": rows[:-1], "strays": rows[-1]}
 
 
-def labels_of(X, task, settings):
-    """Return the labels of a Task about points X (n, d), with the settings of its project."""
+class Found(NamedTuple):
+    """The clusters of a project.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+    runners_up : list of (int, float), other numbers of clusters with their scores, the best first
+    """
+
+    labels: np.ndarray
+    runners_up: list[tuple[int, float]]
+
+
+def clusters_of(X, task, settings):
+    """Return the Found of a Task about points X (n, d), with the settings of its project."""
     if len(X) == 1:
-        return np.zeros(1, dtype=np.intp)
-    return project_labels(estimator(len(X), settings["k"], settings["seed"] or 0), X, task)
+        return Found(np.zeros(1, dtype=np.intp), [])
+    model = estimator(len(X), task.n_clusters, settings["seed"] or 0)
+    return Found(project_labels(model, X, task), model.runners_up_)
 
 
 def import_table(path, items, journal):
@@ -244,7 +276,7 @@ def kept_of(state, row_of, n_clusters):
     for label, rows in enumerate([*event.body["clusters"], event.body["strays"]]):
         stray = label == len(event.body["clusters"])
         labels[[row_of[name] for name in rows]] = -1 if stray else label
-    return Kept(labels, event.seq, n_clusters)
+    return Kept(labels, event.seq, most_clusters(n_clusters))
 
 
 def items_of(data, project, path, given=None):
@@ -254,12 +286,13 @@ def items_of(data, project, path, given=None):
 
 
 def cluster(data, project, path):
-    """Return (Items, labels): the rows of a data file clustered by the answers of a project."""
+    """Return (Items, Found): the rows of a data file clustered by the answers of a project."""
     items, settings = items_of(data, project, path), kept_settings(project, path, RULES)
     check_data(path, project.data, describe(data, len(items.X), ids=items.ids is not None))
     outliers = outliers_of(project.settings)
-    task = task_of(project.state, items.ids, len(items.X), settings["k"], outliers)
-    return items, labels_of(items.X, task, settings)
+    k = as_n_clusters(settings["k"])
+    task = task_of(project.state, items.ids, len(items.X), k, outliers)
+    return items, clusters_of(items.X, task, settings)
 
 
 def export(path, output, *, labels_of=None, log=False, agreement=False):
@@ -269,13 +302,14 @@ def export(path, output, *, labels_of=None, log=False, agreement=False):
     """
     project = read_project(path)
     if labels_of is not None:
-        items, labels = cluster(labels_of, project, path)
+        items, (labels, runners_up) = cluster(labels_of, project, path)
         label_of = {items.name(row): label for row, label in enumerate(labels.tolist())}
         names = project.state.cluster_names(label_of)
         write_labels(output, labels, items.ids, names, force=True)
         clusters, strays = counted(int(labels.max()) + 1, "cluster"), int((labels < 0).sum())
         apart = f"; {counted(strays, 'row')} in no cluster, label -1" if strays else ""
-        return f"{counted(len(labels) - strays, 'row')} in {clusters}{apart}"
+        others = f"; {next_best(runners_up)}" if runners_up else ""
+        return f"{counted(len(labels) - strays, 'row')} in {clusters}{apart}{others}"
     if log:
         write_log(output, project)
         return counted(len(project.events), "event")

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise._cluster_numbers import NClusters, most_clusters
 from linkwise.blocks.executors import one_thread
 from linkwise.choice.candidates import (
     PENALTIES,
@@ -68,12 +69,12 @@ class Model(NamedTuple):
     strength: int
 
 
-def classes_of(data: PreparedData, known: Known, n_clusters: int | None, k: int) -> list[int]:
+def classes_of(data: PreparedData, known: Known, n_clusters: NClusters, k: int) -> list[int]:
     """Return the roots of the neighbourhoods."""
-    return separate_sets(known, n_clusters, E=data.positions(k), asked=ASKED)
+    return separate_sets(known, most_clusters(n_clusters), E=data.positions(k), asked=ASKED)
 
 
-def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Model:
+def fit(data: PreparedData, known: Known, n_clusters: NClusters = None) -> Model:
     """Return the Model of the data and what is known."""
     with one_thread():
         plain, sample = data.plain, data.plain.models.rows
@@ -81,7 +82,7 @@ def fit(data: PreparedData, known: Known, n_clusters: int | None = None) -> Mode
             known = known.among(sample)
         links = teaching(known.links)
         by_place = links.resolve(sample)
-        least = n_clusters or data.likely_count
+        least = data.likely_count(n_clusters)
         classes = classes_of(data, known, n_clusters, least)
         k = max(least, len(classes))
         partitions, belief = plain.partitions(k)
@@ -139,7 +140,7 @@ class Context:
     ----------
     data : PreparedData, the points
     known : Known, the answers and what follows from them
-    n_clusters : int, or None where it is not known
+    n_clusters : int, (least, most), or None where it is not known
     memo : dict, where a strategy may keep something; it may be emptied at any time
     model : Model, what questions are chosen by, computed on first use
     clustering : Clustering by LinkClustering, computed on first use
@@ -149,7 +150,7 @@ class Context:
         self,
         data: PreparedData,
         known: Known,
-        n_clusters: int | None = None,
+        n_clusters: NClusters = None,
         *,
         seed: int = 0,
         memo: dict[str, Any] | None = None,

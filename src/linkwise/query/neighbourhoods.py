@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwise._cluster_numbers import most_clusters
 from linkwise.query.known import Known, separate_sets
 from linkwise.query.model import Context, Question
 
@@ -43,7 +44,7 @@ def neighbourhoods_of(context: Context, first: int, *, exact: bool = False) -> N
     """
     model = context.model
     known = model.known if exact else model.trusted
-    roots = separate_sets(known, context.n_clusters) if exact else model.classes
+    roots = separate_sets(known, most_clusters(context.n_clusters)) if exact else model.classes
     roots = roots or [first]
     rows = model.rows
     members = [np.array(known.members(root)) for root in roots]

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from linkwise._cluster_numbers import NClusters, least_clusters
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import content_sample, row_blocks, take_rows
 from linkwise.choice import LinkClustering
@@ -44,7 +45,8 @@ class Clustering(NamedTuple):
     suspicion : array (m,), the probability that each answer is wrong
     soft : array (n, k), labels by the features alone
     wrong : float, estimated share of wrong answers
-    fixed : bool, whether the number of clusters was given
+    least : int, the least number of clusters that was asked for, 0 if any will do
+    runners_up : list of (int, float), other numbers of clusters with their scores, the best first
     """
 
     labels: np.ndarray
@@ -52,7 +54,8 @@ class Clustering(NamedTuple):
     suspicion: np.ndarray
     soft: np.ndarray
     wrong: float
-    fixed: bool
+    least: int
+    runners_up: list[tuple[int, float]]
 
 
 def teaching(links: Constraints) -> Constraints:
@@ -68,7 +71,7 @@ def corrected(before: Clustering, links: Constraints) -> tuple[np.ndarray, np.nd
     with one_thread():
         found = settle(
             before.soft, links, max(before.wrong, SCORED_ERROR), np.random.default_rng(0),
-            hard=False, least=before.soft.shape[1] if before.fixed else 0,
+            hard=False, least=before.least,
         )  # fmt: skip
     return found.labels, found.probabilities
 
@@ -80,7 +83,7 @@ class PreparedData:
     ----------
     X : array or sparse matrix (n, d), n >= 2
     seed : int
-    n_clusters : int or None, what is asked for first
+    n_clusters : int, (least, most) or None, what is asked for first
 
     Attributes
     ----------
@@ -89,11 +92,11 @@ class PreparedData:
     core : int array (c,), ascending, the points that are asked about
     """
 
-    def __init__(self, X: Any, *, seed: int, n_clusters: int | None = None) -> None:
+    def __init__(self, X: Any, *, seed: int, n_clusters: NClusters = None) -> None:
         self.X, self.n, self.seed = X, X.shape[0], seed
         self.estimator = LinkClustering(n_clusters, effort=effort_for(self.n), random_state=seed)
         self._clusterings: dict[Any, Clustering] = {}
-        self._without: dict[int | None, np.ndarray] = {}
+        self._without: dict[NClusters, np.ndarray] = {}
         self._positions: dict[int, np.ndarray] = {}
         self._U: dict[int, np.ndarray] = {}
         with warnings.catch_warnings():
@@ -117,22 +120,22 @@ class PreparedData:
         """Whether the models learn from all points; others have to be placed after every fit."""
         return len(self.plain.models.rows) == self.n
 
-    def _keep(self, links: Constraints, n_clusters: int | None) -> Clustering:
+    def _keep(self, links: Constraints, n_clusters: NClusters) -> Clustering:
         one = self.estimator
         found = Clustering(
             one.labels_, one.probabilities_, one.suspicion_, one._soft, one.wrong_,
-            n_clusters is not None,
+            least_clusters(n_clusters), one.runners_up_,
         )  # fmt: skip
         while len(self._clusterings) >= KEPT:
             del self._clusterings[next(iter(self._clusterings))]
         self._clusterings[_key(links, n_clusters)] = found
         return found
 
-    def kept(self, links: Constraints, n_clusters: int | None = None) -> Clustering | None:
+    def kept(self, links: Constraints, n_clusters: NClusters = None) -> Clustering | None:
         """Return the Clustering of some answers if it is known, else None."""
         return self._clusterings.get(_key(teaching(links), n_clusters))
 
-    def cluster(self, links: Constraints, n_clusters: int | None = None) -> Clustering:
+    def cluster(self, links: Constraints, n_clusters: NClusters = None) -> Clustering:
         """Return the Clustering of some answers; takes seconds where there are many of them."""
         links = teaching(links)
         found = self._clusterings.get(_key(links, n_clusters))
@@ -144,16 +147,17 @@ class PreparedData:
             self.estimator.refit(links)
         return self._keep(links, n_clusters)
 
-    def without_answers(self, n_clusters: int | None = None) -> np.ndarray:
+    def without_answers(self, n_clusters: NClusters = None) -> np.ndarray:
         """Return the labels without answers (n,)."""
         if n_clusters not in self._without:
             self._without[n_clusters] = self.cluster(Constraints(), n_clusters).labels
         return self._without[n_clusters]
 
-    @property
-    def likely_count(self) -> int:
-        """The number of clusters that the points alone suggest."""
-        return int(self.without_answers().max()) + 1
+    def likely_count(self, n_clusters: NClusters = None) -> int:
+        """Return the number of clusters asked for, in a range the one that the points suggest."""
+        if isinstance(n_clusters, int):
+            return n_clusters
+        return int(self.without_answers(n_clusters).max()) + 1
 
     @cached_property
     def twins(self) -> np.ndarray:
@@ -200,6 +204,6 @@ class PreparedData:
         return self._positions[k]
 
 
-def _key(links: Constraints, n_clusters: int | None) -> Any:
+def _key(links: Constraints, n_clusters: NClusters) -> Any:
     columns = links.ends, links.sign, links.weight
     return n_clusters, *(column.tobytes() for column in columns)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
+from linkwise._cluster_numbers import NClusters, checked_n_clusters
 from linkwise._wording import MARKS
 from linkwise.constraints import Constraints
 from linkwise.query.doubt import expected_error, share_contradicted
@@ -88,8 +89,8 @@ class Session:
     Parameters
     ----------
     X : array or sparse matrix (n_samples, n_features)
-    n_clusters : int or None
-        None: found on the way.
+    n_clusters : int, (least, most) or None
+        A range, or None for any number: found on the way.
     strategy : str or callable
         A name of ``STRATEGIES``, or a function (context, n) -> list of Question.
     random_state : int
@@ -116,7 +117,7 @@ class Session:
         self,
         X: Any,
         *,
-        n_clusters: int | None = None,
+        n_clusters: NClusters = None,
         strategy: str | Callable[[Context, int], list[Question]] = "default",
         random_state: int = 0,
     ) -> None:
@@ -128,16 +129,8 @@ class Session:
         X = check_array(
             X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
-        if n_clusters is not None and not (
-            isinstance(n_clusters, Integral)
-            and not isinstance(n_clusters, bool)
-            and 1 <= int(n_clusters) <= X.shape[0]
-        ):
-            raise ValueError(
-                f"n_clusters={n_clusters!r}: expected None or a whole number in 1..{X.shape[0]}"
-            )
         self.n, self.seed = X.shape[0], int(random_state)
-        self.n_clusters: int | None = None if n_clusters is None else int(n_clusters)
+        self.n_clusters = checked_n_clusters(n_clusters, X.shape[0])
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
         self.data = PreparedData(X, seed=self.seed, n_clusters=self.n_clusters)
         self._followed: Followed | None = None

@@ -27,6 +27,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from linkwise._cluster_numbers import most_clusters
 from linkwise.query.cobras import super_instances
 from linkwise.query.gaussian_field import (
     Field,
@@ -222,7 +223,8 @@ def default(context: Context, n: int) -> list[Question]:
     first = begun(sets)
     if sets.complete:
         worth, reason = np.sqrt(doubt), DOUBT
-        first &= (best < SETTLED) | (context.n_clusters is None)
+        most = most_clusters(context.n_clusters)
+        first &= (best < SETTLED) | (most is None or len(sets.members) < most)
     else:
         free = np.where(sets.free, sets.p, 0).max(axis=1)
         worth, reason = np.maximum(1 - free, LEAST_NEW), NEW

@@ -44,7 +44,7 @@ class Dialogue:
     ----------
     items : Items
     journal : Journal, open
-    n_clusters : int or None
+    n_clusters : int, (least, most) or None
     seed : int
 
     Attributes

@@ -1,5 +1,6 @@
 // The list of clusters: their number, sizes and names; split and merge.
 import { $, make, onClick, whenChanged } from "../shared/dom.js";
+import { say } from "../shared/notices.js";
 import { count } from "../shared/texts.js";
 import { contentsOf, keywordsOf, listenToContents } from "./cluster_contents.js";
 import { fillOptions, numberOf, titleOf } from "./cluster_names.js";
@@ -147,12 +148,18 @@ function showMerge() {
     : "Tick two clusters to merge them.";
 }
 
-function showCount(k, clusters) {
-  if (document.activeElement !== $("k")) $("k").value = k ?? clusters.length;
+const countText = (k) => (Array.isArray(k) ? k.join("-") : `${k}`);
+
+function showCount(k, runnersUp, clusters) {
+  if (document.activeElement !== $("k")) $("k").value = countText(k ?? clusters.length);
   $("fixed").checked = k !== null;
   $("k").disabled = k === null;
-  $("free-note").textContent =
-    k === null ? `${count(clusters.length, "cluster")}, chosen automatically` : "";
+  const next = runnersUp.map(([number]) => number).join(", ");
+  const chosen = `${count(clusters.length, "cluster")}, chosen automatically`;
+  $("free-note").textContent = Number.isInteger(k) ? "" : chosen + (next && `; next best: ${next}`);
+  $("free-note").title = runnersUp
+    .map(([number, score]) => `${number} clusters: score ${score.toPrecision(3)}`)
+    .join("\n");
 }
 
 function showStrays(outliers, strays) {
@@ -171,17 +178,18 @@ function setStrays(outliers) {
 }
 
 export const showClusters = whenChanged(
-  ({ clusters, k, outliers, strays }) => [
+  ({ clusters, k, runners_up, outliers, strays }) => [
     clusters,
     k,
+    runners_up,
     outliers,
     strays,
     [...ticked],
     clusters.map(({ label }) => contentsOf(label)),
   ],
-  ({ clusters, k, outliers, strays }) => {
+  ({ clusters, k, runners_up, outliers, strays }) => {
     forgetTicks(clusters);
-    showCount(k, clusters);
+    showCount(k, runners_up, clusters);
     showStrays(outliers, strays);
     showList(clusters);
     showMerge();
@@ -196,14 +204,30 @@ function fixCount(fixed) {
   setting("/api/count", { k: fixed ? Math.max(1, length || 2) : null });
 }
 
-function setCount(k) {
-  if (Number.isInteger(k) && k >= 1) setting("/api/count", { k });
+// Return the number, or the range [least, most], that a text says; null if it says neither.
+function countOf(text) {
+  const found = /^\s*(\d+)(?:\s*[-–]\s*(\d+))?\s*$/.exec(text);
+  const [least, most] = (found ?? []).slice(1).map(Number);
+  if (found?.[2] === undefined) return least >= 1 ? least : null;
+  return least >= 2 && least <= most ? [least, most] : null;
+}
+
+function setCount(text) {
+  const { k, n, clusters } = store.view;
+  const asked = countOf(text);
+  if (asked !== null && [asked].flat().at(-1) <= n) return setting("/api/count", { k: asked });
+  $("k").value = countText(k ?? clusters.length);
+  const why =
+    asked === null
+      ? `“${text}” is not a number of clusters: write a number such as 5, or a range such as 2-12.`
+      : `“${text}” is too many for ${count(n, "row")}: write at most ${n}.`;
+  say(why, { error: true });
 }
 
 export function listenToClusters() {
   onClick("merge", merge);
   $("fixed").addEventListener("change", (event) => fixCount(event.target.checked));
-  $("k").addEventListener("change", (event) => setCount(Number(event.target.value)));
+  $("k").addEventListener("change", (event) => setCount(event.target.value));
   $("strays-auto").addEventListener("change", (event) =>
     setStrays(event.target.checked ? "auto" : null),
   );
