@@ -57,6 +57,10 @@ ESTIMATORS = [
     ExhaustivePropagation,
 ]
 CONSTRAINED = [name for name in linkwise.estimators.__all__ if name != "ManifoldLayout"]
+CLUSTERERS = [
+    name for name in CONSTRAINED
+    if "n_clusters" in getattr(linkwise.estimators, name)._get_param_names()
+]  # fmt: skip
 every = pytest.mark.parametrize("Estimator", ESTIMATORS)
 
 
@@ -830,3 +834,12 @@ def test_searches_for_neighbours_agree(metric, blobs):
 def test_true_is_no_number_of_clusters(cls):
     with pytest.raises(ValueError, match="n_clusters=True: expected a whole number"):
         cls(True).fit(np.random.default_rng(0).normal(size=(20, 2)))
+
+
+@pytest.mark.parametrize("name", CLUSTERERS)
+@pytest.mark.parametrize("k", [(2, 12), [2, 12], range(2, 13)], ids=str)
+def test_a_range_for_the_number_of_clusters_is_refused_in_words(name, k):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    told = rf"{name} needs one number.*LinkClustering\(n_clusters=\(2, 12\)\) takes a range"
+    with pytest.raises(ValueError, match=told):
+        getattr(linkwise.estimators, name)(n_clusters=k).fit(X)

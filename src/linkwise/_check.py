@@ -178,6 +178,15 @@ def check_n_clusters(n_clusters: int, n: int) -> None:
         )
 
 
+def check_one_number(method: str, n_clusters: Any) -> None:
+    """Refuse a range of numbers of clusters in a method that needs one number."""
+    if isinstance(n_clusters, tuple | list | range):
+        raise ValueError(
+            f"n_clusters={n_clusters!r}: {method} needs one number of clusters, such as 5; "
+            "LinkClustering(n_clusters=(2, 12)) takes a range"
+        )
+
+
 def check_cluster_range(limits: Any, n: int) -> None:
     """Refuse a range of numbers of clusters that is none, or that n points cannot have."""
     if not is_range(limits):

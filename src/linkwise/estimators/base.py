@@ -19,6 +19,7 @@ from linkwise._check import (
     check_mixed,
     check_n_clusters,
     check_no_weights,
+    check_one_number,
     check_out,
     check_points,
     check_sample_id,
@@ -302,6 +303,11 @@ class ConstrainedClusterer(ClusterMixin, CallerArrays):
         check_out(out, caller, self._device)
         self.__dict__ = self._working()._fit_links(checked, out)._give(caller).__dict__
         return self
+
+    def _validate_params(self) -> None:
+        if tuple not in self._parameter_constraints["n_clusters"]:
+            check_one_number(type(self).__name__, self.n_clusters)
+        super()._validate_params()
 
     def extend(
         self,
