@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from linkwise._typing import Array
-from linkwise.constraints.partial_labels import MAX_PAIRS, all_within, by_class, chains, check_count
+from linkwise.constraints.partial_labels import MAX_PAIRS, all_within, by_class, chains
 
 REMEDY = (
-    "resolve_entities and resolve_pairs take groups without listing their pairs; for other methods "
-    "leave large groups out (mark them unknown)"
+    "resolve_entities and resolve_pairs use groups without a list, and for other methods mark large "
+    "groups as unknown"
 )
 
 
@@ -62,7 +62,12 @@ def count_within(G: Array, key: Array) -> int:
 
 def pairs_within(G: Array, key: Array, limit: int = MAX_PAIRS) -> Array:
     """Return the implied pairs, Eq. (1), whose ends have the same key (u,) >= 0, (m, 2)."""
-    check_count(count_within(G, key), REMEDY, limit)
+    count = count_within(G, key)
+    if count > limit:
+        raise ValueError(
+            f"constraints: groups imply {count:,} cannot-links, and at most {limit:,} are listed; "
+            f"{REMEDY}"
+        )
     none = np.zeros((0, 2), dtype=np.int64)
     return np.concatenate([none, *(all_within(code, remedy=REMEDY) for code in _alike(G, key))])
 
