@@ -16,8 +16,8 @@ from linkwise._typing import Array
 from linkwise.constraints.partial_labels import MAX_PAIRS, all_within, by_class, chains
 
 REMEDY = (
-    "resolve_entities and resolve_pairs use groups without a list, and for other methods mark large "
-    "groups as unknown"
+    "resolve_entities and resolve_pairs use groups without a list, and for other methods mark "
+    "large groups as unknown"
 )
 
 

@@ -43,6 +43,7 @@ class Edit(NamedTuple):
     kind: str
     parts: tuple[tuple[int, ...], ...]
     others: str = "stay"  # of a split, what the rows do that it does not name
+    event: int = 0  # its number in the log
 
 
 def comparable(X: np.ndarray) -> np.ndarray:
@@ -62,6 +63,10 @@ def comparable(X: np.ndarray) -> np.ndarray:
 
 def edits_of(event: Event, row_of: dict[Any, int]) -> list[Edit]:
     """Return the edits that an event by hand means."""
+    return [edit._replace(event=event.seq) for edit in _edits_of(event, row_of)]
+
+
+def _edits_of(event: Event, row_of: dict[Any, int]) -> list[Edit]:
     body = event.body
 
     def rows(ids: Iterable[Any]) -> tuple[int, ...]:
@@ -233,6 +238,7 @@ def edited(
     if kept is not None and links is not None and staying_rows(kept, links).any():
         points = _points(X)
         found, likely = joined(labels, probabilities, points, kept, links)
+        edits = [edit for edit in edits if edit.event > kept.event]  # the others are in it
     else:
         found = numbered(labels, reference if kept is None else kept.labels)
         likely = np.zeros((len(labels), max(int(found.max()) + 1, 1)))

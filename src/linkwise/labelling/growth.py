@@ -28,7 +28,6 @@ from linkwise.labelling.project import (
     clusters_of,
     keep_body,
     kept_event,
-    kept_of,
     note_growth,
     open_project,
     outliers_of,
@@ -180,7 +179,7 @@ def _written_already(
         n_old = project_data(path).n_rows
         items, journal = open_project(str(data), path, settings)
     with journal:
-        kept = kept_of(journal.state, {name: row for row, name in enumerate(items.ids)}, None)
+        kept = task_of(journal.state, items.ids, len(items.X), None).kept
         if len(items.X) <= n_old or kept is None:
             raise ValueError(f"{data} has no rows that {path} does not have; name the new rows")
         journal.extend(links_draft(links, items.ids, why))

@@ -16,13 +16,15 @@ free row i goes with the nearest kept row in its cluster of the models, one clus
 
     (3)  q_i = (e_i + p_i M) / 2
 
-Answers about free rows then settle their labels. When there are FURTHER times as many answers as at
-the event, all rows are free, as after any answer in a project that has not grown; the clusters that
-were kept then say only how clusters are numbered.
+Answers about free rows then settle their labels. When there are FURTHER times as many answers as
+when all rows were last free, all rows are free again, as after any answer in a project that has not
+grown; the clusters that were kept then say only how clusters are numbered. Data that grow in many
+small steps have many `keep` events; only those at which all rows were free count for this.
 
 O(n k) and the distances between free rows and kept rows of the same clusters.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +47,25 @@ class Kept(NamedTuple):
     labels: np.ndarray  # (n,) int; -1: in no cluster, UNKNOWN: not there yet
     event: int  # the number of the event
     most: int | None = None  # clusters asked for: new rows found no further one; None: free
+    free_at: int | None = None  # the event at which all rows were last free; None: this one
+
+
+def are_many(events: np.ndarray, since: int) -> bool:
+    """Tell whether the answers, by their event numbers (m,), have grown enough to free all rows."""
+    later = np.count_nonzero(events > since)
+    return bool(later >= max(FEW, (FURTHER - 1) * (len(events) - later)))
+
+
+def last_free(keeps: Sequence[int], events: np.ndarray) -> int:
+    """Return the last of some `keep` events at which all rows were free.
+
+    ``events`` (m,) are the numbers of the events of the answers that models learn from.
+    """
+    since = keeps[0]
+    for event in keeps[1:]:
+        if are_many(events[events < event], since):
+            since = event
+    return since
 
 
 def staying_rows(kept: Kept, links: Constraints) -> np.ndarray:
@@ -52,9 +73,8 @@ def staying_rows(kept: Kept, links: Constraints) -> np.ndarray:
 
     ``links`` are the answers that models learn from, by row.
     """
-    later = links.event > kept.event
-    n, n_later = len(kept.labels), np.count_nonzero(later)
-    if n_later >= max(FEW, (FURTHER - 1) * (links.n_pairs - n_later)):
+    later, n = links.event > kept.event, len(kept.labels)
+    if are_many(links.event, kept.event if kept.free_at is None else kept.free_at):
         return np.zeros(n, dtype=bool)
     part = components(n, links.ends)
     free = np.union1d(part[links.ends[later]], part[kept.labels == UNKNOWN])

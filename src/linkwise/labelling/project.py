@@ -35,8 +35,9 @@ from linkwise.journal.settings import (
 from linkwise.labelling.cluster_model import Task, estimator, project_labels
 from linkwise.labelling.edits import edits_of
 from linkwise.labelling.items import NAME, read_items
-from linkwise.labelling.kept_clusters import UNKNOWN, Kept
+from linkwise.labelling.kept_clusters import UNKNOWN, Kept, last_free
 from linkwise.labelling.text_embeddings import from_project, named
+from linkwise.query.prepared_data import teaching
 from linkwise.tables import write_labels
 from linkwise.tables.id_columns import NO_IDS
 from linkwise.tables.preparation import MISSING
@@ -254,9 +255,8 @@ def task_of(state, ids, n, n_clusters, outliers=None):
     row_of = {name: row for row, name in enumerate(range(n) if ids is None else ids)}
     links = state.constraints().resolve(ids, n=n).active()
     unsure = [(row_of[a], row_of[b]) for a, b in state.unsure]
-    kept = kept_of(state, row_of, n_clusters)
-    since = 0 if kept is None else kept.event  # earlier corrections are in the clusters kept
-    editing = [event for event in state.active if event.edits_labels and event.seq > since]
+    kept = kept_of(state, row_of, n_clusters, teaching(links).event)
+    editing = [event for event in state.active if event.edits_labels]
     edits = [edit for event in editing for edit in edits_of(event, row_of)]
     marks = {row_of[name]: mark for name, mark in state.marks.items()}
     return Task(links, unsure, edits, n_clusters, marks, outliers, kept)
@@ -267,8 +267,11 @@ def kept_event(state):
     return next((event for event in reversed(state.active) if event.kind == "keep"), None)
 
 
-def kept_of(state, row_of, n_clusters):
-    """Return the Kept of the last `keep` event that counts, or None."""
+def kept_of(state, row_of, n_clusters, answers):
+    """Return the Kept of the last `keep` event that counts, or None.
+
+    ``answers`` (m,) are the numbers of the events of the answers that models learn from.
+    """
     event = kept_event(state)
     if event is None:
         return None
@@ -276,7 +279,8 @@ def kept_of(state, row_of, n_clusters):
     for label, rows in enumerate([*event.body["clusters"], event.body["strays"]]):
         stray = label == len(event.body["clusters"])
         labels[[row_of[name] for name in rows]] = -1 if stray else label
-    return Kept(labels, event.seq, most_clusters(n_clusters))
+    keeps = [event.seq for event in state.active if event.kind == "keep"]
+    return Kept(labels, event.seq, most_clusters(n_clusters), last_free(keeps, answers))
 
 
 def items_of(data, project, path, given=None):
