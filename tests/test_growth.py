@@ -14,7 +14,15 @@ from linkwise.cli import main
 from linkwise.constraints import Constraints
 from linkwise.journal import Journal, describe, read_project
 from linkwise.labelling.edits import edited, numbered
-from linkwise.labelling.kept_clusters import UNKNOWN, Kept, joined, staying_rows
+from linkwise.labelling.kept_clusters import (
+    FEW,
+    UNKNOWN,
+    Kept,
+    are_many,
+    joined,
+    last_free,
+    staying_rows,
+)
 from linkwise.labelling.labelling_session import LabellingSession
 
 N, OLD = 90, 60
@@ -91,6 +99,20 @@ def test_export_fit_and_session_agree_after_rows_were_added(project):
     }
 
 
+@pytest.mark.parametrize("written", [False, True], ids=["added", "in the data already"])
+def test_a_project_without_answers_keeps_its_clusters_too(tmp_path, written):
+    data = table(tmp_path / "data.csv", range(OLD))
+    LabellingSession.open(data).close()
+    before = exported(tmp_path)
+    table(tmp_path / "more.csv", range(OLD, N), POINTS + 300)
+    if written:
+        table(tmp_path / "data.csv", range(N), np.r_[POINTS[:OLD], POINTS[OLD:] + 300])
+    assert into(tmp_path, "--quiet", more="data.csv" if written else "more.csv") == 0
+    after = rows_of(tmp_path / "grown.csv")
+    assert {row: after[row] for row in before} == before
+    assert exported(tmp_path) == after
+
+
 def test_the_page_shows_the_same_clusters_after_rows_were_added(project):
     pytest.importorskip("starlette")
     pytest.importorskip("uvicorn")
@@ -156,6 +178,50 @@ def test_new_rows_far_from_all_others_found_a_cluster(project):
     assert {row: after[row] for row in before} == before
     old = {label for label, _ in before.values()}
     assert {after[f"p{i}"][0] for i in range(OLD, N)}.isdisjoint(old)
+
+
+def test_corrections_by_hand_hold_when_later_answers_free_all_rows(project):
+    assert into(project, "--quiet") == 0
+    pairs = [(i, i + 3) for i in range(10, 85, 3)]
+    assert len(pairs) >= FEW
+    with LabellingSession.open(str(project / "data.csv")) as session:
+        for a, b in pairs:
+            session.answer(a, b, True)
+        task = session.current.task
+        assert not staying_rows(task.kept, task.links).any()
+    after = exported(project)
+    assert after["p6"][0] == after["p1"][0]  # moved by hand, before the rows came
+    assert after["p9"][0] == "-1"
+
+
+def test_small_steps_add_up_until_all_rows_are_free(tmp_path):
+    """Rows that begin in one wrong cluster leave it, however small the steps are."""
+    data, project = table(tmp_path / "data.csv", range(9)), str(tmp_path / "data.linkwise")
+    with LabellingSession.open(data, n_clusters=3) as session:
+        session.append("merge", {"first": ["p0"], "second": ["p1"]})
+    free = []
+    for start in range(9, 81, 9):
+        table(tmp_path / "more.csv", range(start, start + 9))
+        pairs = [(i, i - 3, "must") for i in range(start, start + 3)]
+        pairs += [(i, i - 2, "cannot") for i in range(start, start + 3)]
+        lines = "".join(f"p{a},p{b},{kind}\n" for a, b, kind in pairs)
+        (tmp_path / "links.csv").write_text("id_a,id_b,kind\n" + lines)
+        assert into(tmp_path, "--quiet", "--links", str(tmp_path / "links.csv")) == 0
+        with LabellingSession.open(data) as session:
+            task = session.current.task
+            free.append(not staying_rows(task.kept, task.links).any())
+        assert read_project(project).state.newest.kind == "link"
+    # six answers a step: 20 and more have come at the fourth step, and again at the eighth
+    assert free == [False, False, False, True] * 2
+
+
+@given(st.lists(st.integers(1, 60), max_size=40), st.sets(st.integers(1, 60), min_size=1))
+def test_all_rows_are_free_when_answers_have_grown_since_they_last_were(events, keeps):
+    events, keeps = np.array(sorted(events), dtype=int), sorted(keeps)
+    since = last_free(keeps, events)
+    assert since in keeps
+    for event in keeps[keeps.index(since) + 1 :]:  # not free at any later one
+        assert not are_many(events[events < event], since)
 
 
 def test_undo_of_the_event_frees_all_rows(project):

@@ -411,8 +411,39 @@ def test_clusters_are_split_named_and_counted(site):
     page.keyboard.press("Tab")
     expect(page.locator("#clusters > li")).to_have_count(5)
     page.locator("#fixed").uncheck()
-    expect(page.locator("#free-note")).to_have_text("4 clusters, chosen automatically")
+    expect(page.locator("#free-note")).to_have_text(re.compile("^4 clusters, chosen automatically"))
     expect(page.locator("#clusters > li").first).to_contain_text("<b>first</b>")
+
+
+def test_a_range_of_clusters_is_typed_and_nonsense_is_refused_in_words(site):
+    page = site.open()
+    expect(page.locator("#clusters > li")).to_have_count(3)
+    page.locator("#fixed").check()
+    expect(page.locator("#k")).to_have_value("3")
+    page.locator("#k").fill(" 2 – 6 ")
+    page.keyboard.press("Enter")
+    expect(page.locator("#free-note")).to_have_text(
+        re.compile(r"^3 clusters, chosen automatically; next best: \d, \d, \d$")
+    )
+    assert site.label_page.k == (2, 6)
+    page.keyboard.press("Tab")
+    for text, why in [
+        ("six", "“six” is not a number of clusters: write a number such as 5, or a range"),
+        ("6-2", "“6-2” is not a number of clusters"),
+        ("1-4", "“1-4” is not a number of clusters"),
+        ("2-99", "“2-99” is too many for 24 rows: write at most 24."),
+    ]:
+        page.locator("#k").fill(text)
+        page.keyboard.press("Tab")
+        expect(page.locator("#said")).to_contain_text(why)
+        expect(page.locator("#k")).to_have_value("2-6")
+    assert site.label_page.k == (2, 6)
+    page.reload()
+    expect(page.locator("#k")).to_have_value("2-6")
+    page.locator("#k").fill("4")
+    page.keyboard.press("Tab")
+    expect(page.locator("#clusters > li")).to_have_count(4)
+    expect(page.locator("#free-note")).to_have_text("")
 
 
 def test_tables_go_out_and_come_back(site, tmp_path):

@@ -7,13 +7,13 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from linkwise._cluster_numbers import is_range
 from linkwise._typing import Array, Integers, Matrix, OnConflict, OnUnknown
 from linkwise._wording import counted
 from linkwise.arrays import Caller, caller_of, door, dtype_name, namespace, on_device, take
 from linkwise.blocks.cost import check_cost
 from linkwise.blocks.passes import over_blocks
 from linkwise.constraints import Constraints, as_constraints
+from linkwise.constraints.cluster_numbers import is_range
 from linkwise.constraints.convert import ConstraintsLike, looks_like_constraints
 from linkwise.constraints.ids import as_array, as_ids, as_sample_id, lookup
 from linkwise.exceptions import ConstraintWarning, warn

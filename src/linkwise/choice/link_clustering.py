@@ -19,7 +19,6 @@ from linkwise._check import (
     check_sizes,
     extended_ids,
 )
-from linkwise._cluster_numbers import NClusters, as_n_clusters, cluster_limits
 from linkwise._typing import (
     FilePath,
     Floats,
@@ -64,6 +63,7 @@ from linkwise.choice.sample_models import (
 )
 from linkwise.constraints import Constraints, Pair, as_constraints
 from linkwise.constraints.closure import components
+from linkwise.constraints.cluster_numbers import NClusters, as_n_clusters, cluster_limits
 from linkwise.constraints.convert import ConstraintsLike
 from linkwise.estimators.base import AT_LEAST_ONE, InductiveClusterer, Traits, whole
 from linkwise.exceptions import ConvergenceWarning, warn

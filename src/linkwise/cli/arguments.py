@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from linkwise import __version__
-from linkwise._cluster_numbers import read_n_clusters
 from linkwise.cli.check import check
 from linkwise.cli.datasets import datasets, demo
 from linkwise.cli.dedupe import dedupe
@@ -76,6 +75,8 @@ def whole(low: int, high: float = float("inf")) -> Callable[[str], int]:
 
 def number_of_clusters(text: str) -> int | tuple[int, int]:
     """Read a number of clusters, or a range as in 2-12."""
+    from linkwise.constraints.cluster_numbers import read_n_clusters
+
     try:
         return read_n_clusters(text)
     except ValueError as error:

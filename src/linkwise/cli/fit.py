@@ -5,7 +5,6 @@ import sys
 import time
 from argparse import Namespace
 
-from linkwise._cluster_numbers import most_clusters, next_best
 from linkwise._files import kind_of_file
 from linkwise._wording import counted
 from linkwise.cli.inputs import (
@@ -23,7 +22,7 @@ from linkwise.cli.inputs import (
 )
 from linkwise.cli.methods import method_class
 from linkwise.cli.output import UsageError
-from linkwise.cli.parts import check_arguments, fit_parts
+from linkwise.cli.parts import check_arguments, fit_parts, others_of
 from linkwise.exceptions import InfeasibleConstraints
 
 SUFFIX = ".lwmodel"
@@ -246,6 +245,8 @@ def labels_of_project(model, X, ids, links, project, k):
 
 def check_rows(args, n):
     """Refuse data with fewer rows than clusters, or with one row."""
+    from linkwise.constraints.cluster_numbers import most_clusters
+
     rows = f"{name_of(args.data)} has {counted(n, 'row')}"
     if n < 2:
         raise ValueError(f"{rows}; clustering needs at least 2")
@@ -261,6 +262,7 @@ def check_feasible(args, links, *, hard):
     """
     if not (args.strict or hard):
         return
+    from linkwise.constraints.cluster_numbers import most_clusters
     from linkwise.constraints.conflicts import explain
 
     most = most_clusters(args.k)
@@ -369,10 +371,7 @@ def outcome(model, labels, links, ids, args):
         "violations": [as_dict(pair, name) for pair in links.select(broken)],
         "dropped": dropped,
         "suspects": suspects,
-        "runners_up": [
-            {"k": number, "score": round(score, 4)}
-            for number, score in getattr(model, "runners_up_", [])
-        ],
+        "runners_up": others_of(model),
     }
 
 
@@ -387,6 +386,8 @@ def level_lines(report):
 
 def summary(report):
     """Return the outcome of a fit in words."""
+    from linkwise.constraints.cluster_numbers import next_best
+
     links, broken = report["links"], report["violations"]
     sizes = ", ".join(map(str, report["sizes"][:20])) + (", ..." if report["k"] > 20 else "")
     lines = ["{method}: n = {n}, k = {k}, sizes {}, {seconds:.2f} s".format(sizes, **report)]

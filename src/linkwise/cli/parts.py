@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from linkwise import __version__
-from linkwise._cluster_numbers import most_clusters
 from linkwise._files import write_whole
 from linkwise._wording import counted
 from linkwise.cli.inputs import PREPARING, in_file, read_answers, read_project_of
@@ -167,11 +166,20 @@ def digest_of(links):
     return hashlib.sha256(pairs.encode()).hexdigest()
 
 
+def others_of(model):
+    """Return the other numbers of clusters that were tried, with their scores, as JSON has them."""
+    return [
+        {"k": number, "score": round(score, 4)}
+        for number, score in getattr(model, "runners_up_", [])
+    ]
+
+
 def run(args, files, links, model, client, folder):
     """Fit, write the parts of the labels, and return the outcome."""
     import numpy as np
 
     from linkwise.blocks.cost import limits
+    from linkwise.constraints.cluster_numbers import most_clusters
 
     n = files.shape[0]
     most = most_clusters(args.k)
@@ -225,7 +233,7 @@ def run(args, files, links, model, client, folder):
         ],
         "dropped": 0,
         "suspects": [],
-        "runners_up": [],
+        "runners_up": others_of(model),
         "strays": 0,
         "parts": len(files.parts),
     }

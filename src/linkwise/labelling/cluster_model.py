@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise._cluster_numbers import NClusters
 from linkwise.choice import LinkClustering
 from linkwise.choice.candidates import FEWEST
 from linkwise.choice.final_labels import SUSPECT
 from linkwise.constraints import Constraints
 from linkwise.constraints.closure import components
+from linkwise.constraints.cluster_numbers import NClusters
 from linkwise.labelling.edits import Edit, edited
 from linkwise.labelling.kept_clusters import Kept
 from linkwise.partition.strays import distances, find_strays

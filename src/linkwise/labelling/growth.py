@@ -21,6 +21,7 @@ from linkwise.choice.extension import Move, moves_of
 from linkwise.constraints import Constraints
 from linkwise.journal import Draft, Event, Journal, State, describe, project_data, read_project
 from linkwise.journal.events import checked_body, checked_source
+from linkwise.journal.journal import GROWN
 from linkwise.labelling.cluster_model import with_outliers
 from linkwise.labelling.items import Items
 from linkwise.labelling.project import (
@@ -166,9 +167,22 @@ def add_rows(more: str, path: str, links: Constraints | None = None) -> Growth:
         warnings.simplefilter("ignore", UserWarning)  # that there are more rows is no news here
         journal = Journal(path, data=describe(data, len(items.X), ids=True), ids=items.ids)
     with journal:
-        note_growth(items, journal, settings, kept)
+        _keep(items, journal, settings, len(before.X), kept)
         journal.extend(imported)
     return _growth(items, labels, state, shown)
+
+
+def _keep(
+    items: Items,
+    journal: Journal,
+    settings: dict[str, Any],
+    n_old: int,
+    labels: np.ndarray | None = None,
+) -> None:
+    """Write the clusters of the rows before to the log, also if there is no answer in it yet."""
+    if not journal.state.n_events:
+        journal.configure(**{GROWN: n_old})
+    note_growth(items, journal, settings, labels)
 
 
 def _written_already(
@@ -179,6 +193,8 @@ def _written_already(
         n_old = project_data(path).n_rows
         items, journal = open_project(str(data), path, settings)
     with journal:
+        if len(items.X) > n_old:
+            _keep(items, journal, settings, n_old)
         kept = task_of(journal.state, items.ids, len(items.X), None).kept
         if len(items.X) <= n_old or kept is None:
             raise ValueError(f"{data} has no rows that {path} does not have; name the new rows")

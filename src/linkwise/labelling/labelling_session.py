@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise._cluster_numbers import NClusters, checked_n_clusters, most_clusters
 from linkwise._wording import STRAY, UNCLEAR
 from linkwise.constraints import Constraints
+from linkwise.constraints.cluster_numbers import NClusters, checked_n_clusters, most_clusters
 from linkwise.constraints.conflicts import explain
 from linkwise.journal import Event, Journal, State, default_project
 from linkwise.journal.events import BY_HAND

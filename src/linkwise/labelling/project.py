@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise._cluster_numbers import (
+from linkwise._wording import counted
+from linkwise.constraints.cluster_numbers import (
     as_n_clusters,
     is_n_clusters,
     most_clusters,
     next_best,
 )
-from linkwise._wording import counted
 from linkwise.exceptions import warn
 from linkwise.journal import (
     Journal,

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise._cluster_numbers import NClusters, most_clusters
 from linkwise.blocks.executors import one_thread
 from linkwise.choice.candidates import (
     PENALTIES,
@@ -35,6 +34,7 @@ from linkwise.class_models.learners import best_strength
 from linkwise.class_models.pair_softmax import LEAST, class_probabilities, start_weights
 from linkwise.class_models.partitions import modularity
 from linkwise.constraints import Constraints
+from linkwise.constraints.cluster_numbers import NClusters, most_clusters
 from linkwise.query.known import Known, separate_sets
 from linkwise.query.prepared_data import Clustering, PreparedData, teaching
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise._cluster_numbers import most_clusters
+from linkwise.constraints.cluster_numbers import most_clusters
 from linkwise.query.known import Known, separate_sets
 from linkwise.query.model import Context, Question
 

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from linkwise._cluster_numbers import NClusters, least_clusters
 from linkwise.blocks.executors import one_thread
 from linkwise.blocks.rows import content_sample, row_blocks, take_rows
 from linkwise.choice import LinkClustering
@@ -22,6 +21,7 @@ from linkwise.choice.sample_models import Plain, place_one
 from linkwise.class_models import prepare
 from linkwise.class_models.learners import GraphPlace, Smoother, graphs_among
 from linkwise.constraints import Constraints
+from linkwise.constraints.cluster_numbers import NClusters, least_clusters
 from linkwise.embedding.spectral import unit_rows
 from linkwise.estimators.base import match_rows
 

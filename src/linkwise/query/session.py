@@ -8,9 +8,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_array
 
-from linkwise._cluster_numbers import NClusters, checked_n_clusters
 from linkwise._wording import MARKS
 from linkwise.constraints import Constraints
+from linkwise.constraints.cluster_numbers import NClusters, checked_n_clusters
 from linkwise.query.doubt import expected_error, share_contradicted
 from linkwise.query.examples import EXAMPLES, Examples, examples
 from linkwise.query.known import Known

@@ -27,7 +27,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from linkwise._cluster_numbers import most_clusters
+from linkwise.constraints.cluster_numbers import most_clusters
 from linkwise.query.cobras import super_instances
 from linkwise.query.gaussian_field import (
     Field,
