@@ -162,7 +162,7 @@ def add_extend(add):
     add("--rows", type=whole(20), default=5000, metavar="N", help="at most; default 5000")
     add("--pairs", type=float, default=0.5, metavar="P", help="answers for each row; default 0.5")
     add("--seed", type=whole(0), default=0, metavar="N", help="default 0")
-    told = "add the rows to a project of linkwise label by fit --into, not to a model"
+    told = "add the rows to a project of linkwise label, not to a model"
     add("--project", action="store_true", help=told)
 
 

@@ -648,8 +648,8 @@ def test_the_share_of_strays_is_set_on_the_page_and_kept_in_the_project(tmp_path
                 in found.post("/api/outliers", {"outliers": wrong}).json()["error"]
             )
         project = found.label_page.journal.path
-    _, again = cluster(str(tmp_path / "data.csv"), read_project(project), project)
-    np.testing.assert_array_equal(again, labels)  # export and fit give what the page shows
+    _, found = cluster(str(tmp_path / "data.csv"), read_project(project), project)
+    np.testing.assert_array_equal(found.labels, labels)  # export and fit give what the page shows
     with page(tmp_path / "data.csv", columns=["x", "y"], k=3) as found:
         assert found.post("/api/outliers", {"outliers": None}).json()["strays"] == 0
 

@@ -99,7 +99,7 @@ def test_the_project_of_a_folder_opens_again_and_notices_changes(folder):
         journal.answer("00.png", "02.png", False)
     again = settings_of(project, dict.fromkeys(KEPT))
     open_project("photos", project, again)[1].close()
-    labels = cluster("photos", read_project(project), project)[1]
+    labels = cluster("photos", read_project(project), project)[1].labels
     assert labels[items.ids.index("00.png")] != labels[items.ids.index("02.png")]
     os.remove("photos/04.png")
     with pytest.raises(ValueError, match="has changed"):
