@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise import LinkClustering
+from linkwise import Constraints, LinkClustering
 from linkwise.cli import main
 from linkwise.constraints.cluster_numbers import (
     is_n_clusters,
@@ -147,6 +147,29 @@ def test_page_terminal_export_and_fit_agree(
         np.testing.assert_array_equal(labels, found["terminal"], name)
     if not moved:
         assert found["export"].max() < limits[1]
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    seed=st.integers(0, 99),
+    classes=st.integers(1, 5),
+    limits=st.tuples(st.integers(2, 7), st.integers(0, 5)),
+    apart=st.integers(1, 6),
+)
+def test_the_number_chosen_is_in_the_range_and_as_large_as_constraints_force(
+    seed, classes, limits, apart
+):
+    limits = (limits[0], sum(limits))
+    X = CENTRES[np.arange(N) % classes] + np.random.default_rng(seed).normal(size=(N, 2))
+    links = Constraints.from_groups(np.r_[np.zeros(apart), np.full(N - apart, -1)])
+    model = LinkClustering(limits, effort="fast", random_state=0).fit(X, constraints=links)
+    numbers = [k for k, _ in model.runners_up_]
+    scores = [score for _, score in model.runners_up_]
+    assert limits[0] <= model.n_clusters_ <= limits[1]
+    assert model.n_clusters_ >= min(apart, limits[1])
+    assert model.n_clusters_ not in numbers
+    assert all(limits[0] <= k <= limits[1] for k in numbers)
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_there_are_at_least_as_many_clusters_as_answers_force(tmp_path):
