@@ -342,7 +342,8 @@ def outcome(model, labels, links, ids, args):
 
     from linkwise.choice.final_labels import SUSPECT
 
-    k, name = getattr(model, "n_clusters_", args.k), int if ids is None else str
+    k = int(labels.max()) + 1 if hasattr(model, "n_clusters_") else args.k  # with corrections
+    name = int if ids is None else str
     suspects = [
         as_dict(pair, name) | {"probability": round(wrong, 3)}
         for pair, wrong in getattr(model, "suspects_", [])
