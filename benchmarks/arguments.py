@@ -142,7 +142,11 @@ def add_page(add):
     add("--answers", type=whole(0), default=300, metavar="N", help="of the expert; default 300")
     add("--rows", type=whole(1, 1797), default=1797, metavar="N", help="digits; default 1797")
     add("--think", type=float, default=0.5, metavar="S", help="seconds for an answer; default 0.5")
-    add("--shots", metavar="DIR", help="folder for pictures of the page at 0, 100, 300 answers")
+    add(
+        "--shots",
+        metavar="DIR",
+        help="folder for pictures of the page, most at 0, 100, 300 answers",
+    )
     add("--frames", action="store_true", help="measure the time of a frame instead")
     add("--points", type=whole(1), default=200_000, metavar="N", help="of --frames")
 
