@@ -72,6 +72,14 @@ def add_queries(add):
     add("--limit", type=whole(1), default=1800, metavar="S", help="seconds a run may take")
 
 
+def add_wider(add):
+    """Add the options of the benchmark of questions about several rows."""
+    add("--data", metavar="DIR", help=SETS)
+    names = ["iris", "wine"]
+    add("--sets", nargs="+", default=names, metavar="NAME", help="default iris and wine")
+    add("--draws", type=whole(1), default=2, metavar="N", help="runs of each; default 2")
+
+
 def add_corrections(add):
     """Add the options of the benchmark of corrections."""
     add("--out", required=True, metavar="DIR", help="folder for the report")

@@ -133,6 +133,13 @@ def folds_of(links, count, k, seed):
     return [one._replace(judged=one.judged.with_weight(scale * one.judged.weight)) for one in found]
 
 
+def one_fold(links, k):
+    """Return the Fold in which all constraints are learnt, and judged with what they imply."""
+    every = chained(links, k)
+    scale = links.weight.mean() / every.weight.mean()
+    return Fold(links, every, every.with_weight(scale * every.weight))
+
+
 def pair_keys(*several):
     """Return numbers (m,) for each of several Constraints on row numbers, the same for one pair."""
     n = 1 + max(one.ends.max(initial=0) for one in several)
@@ -162,15 +169,14 @@ def rank_starts(partitions, belief, k, links, seed, *, held_out=True):
 
     Two kinds are told apart: linkage with constraints, and what does not change with constraints.
     Of two partitions by one linkage, which differ by the vote of a constraint, the better one
-    stays. Without ``held_out`` the constraints alone judge, all at once: where no partition changes
-    with them, nothing has to be held out, and most of the time is saved.
+    stays. Without ``held_out`` all that follows from the constraints judges at once: where no
+    partition changes with them, nothing has to be held out, and most of the time is saved.
     """
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
     prior[np.argmax(belief)] += MARGIN
     likely = np.zeros(len(partitions))
     if links:
-        every = [Fold(links, links, links)]
-        folds = folds_of(links, RANK_FOLDS, k, seed) if held_out else every
+        folds = folds_of(links, RANK_FOLDS, k, seed) if held_out else [one_fold(links, k)]
         likely += [links.n_pairs * start_likelihood(one, k, folds) for one in partitions]
     order = _once_each(np.argsort(-(prior + likely), kind="stable"), partitions)
     linked = [partitions[i].linkage is not None for i in order]
