@@ -56,7 +56,7 @@ from linkwise.class_models.pair_softmax import (
 )
 from linkwise.class_models.partitions import at_ends, with_constraints
 from linkwise.constraints import Constraints
-from linkwise.constraints.chains import with_chains
+from linkwise.constraints.chains import with_chains, with_chains_of
 
 PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
 FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
@@ -123,21 +123,14 @@ def chained(links, k):
 
 def folds_of(links, count, k, seed):
     """Return at most ``count`` Folds, judged by all that follows from the constraints."""
-    fold, every, found = deal(links.n_pairs, count, seed), chained(links, k), []
-    for number in range(fold.max() + 1):
-        learnt = links.select(fold != number)
-        implied = chained(learnt, k)
+    fold, found = deal(links.n_pairs, count, seed), []
+    learnt_by = [links.select(fold != number) for number in range(fold.max() + 1)]
+    every, *implied_by = with_chains_of([links, *learnt_by], ERROR, two=k == 2)
+    for number, (learnt, implied) in enumerate(zip(learnt_by, implied_by, strict=True)):
         judged = every.select(~np.isin(*pair_keys(every, implied)))
         found.append(Fold(learnt, implied, judged if judged else links.select(fold == number)))
     scale = links.weight.mean() / np.concatenate([one.judged.weight for one in found]).mean()
     return [one._replace(judged=one.judged.with_weight(scale * one.judged.weight)) for one in found]
-
-
-def one_fold(links, k):
-    """Return the Fold in which all constraints are learnt, and judged with what they imply."""
-    every = chained(links, k)
-    scale = links.weight.mean() / every.weight.mean()
-    return Fold(links, every, every.with_weight(scale * every.weight))
 
 
 def pair_keys(*several):
@@ -164,19 +157,18 @@ def start_likelihood(start, k, folds):
     return trust_by_pairs(np.concatenate(together), k, sign, weight, ERROR)[1] / len(sign)
 
 
-def rank_starts(partitions, belief, k, links, seed, *, held_out=True):
+def rank_starts(partitions, belief, k, links, seed):
     """Return partitions by Eq. (2), the best first, and the best of the other kind second.
 
     Two kinds are told apart: linkage with constraints, and what does not change with constraints.
     Of two partitions by one linkage, which differ by the vote of a constraint, the better one
-    stays. Without ``held_out`` all that follows from the constraints judges at once: where no
-    partition changes with them, nothing has to be held out, and most of the time is saved.
+    stays.
     """
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
     prior[np.argmax(belief)] += MARGIN
     likely = np.zeros(len(partitions))
     if links:
-        folds = folds_of(links, RANK_FOLDS, k, seed) if held_out else [one_fold(links, k)]
+        folds = folds_of(links, RANK_FOLDS, k, seed)
         likely += [links.n_pairs * start_likelihood(one, k, folds) for one in partitions]
     order = _once_each(np.argsort(-(prior + likely), kind="stable"), partitions)
     linked = [partitions[i].linkage is not None for i in order]
