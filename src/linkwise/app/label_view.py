@@ -103,7 +103,8 @@ def kept(page):
     links = page.current.task.links
     if page.labels is None:
         return 0, 0
-    return int((~links.violated(page.labels, stray=-1)).sum()), links.n_pairs
+    broken = links.violated(page.labels, stray=-1) & (links.source != "hand")
+    return int((~broken).sum()), links.n_pairs  # a correction holds, or a later one took it back
 
 
 def outlook(page):

@@ -351,6 +351,8 @@ def outcome(model, labels, links, ids, args):
     ]
     dropped = links.drop_conflicts()[1].n_pairs if hasattr(model, "on_conflict") else 0
     broken = links.resolve(ids, n=len(labels)).violated(labels, stray=-1)
+    if args.method == "link-clustering":  # a correction holds, or a later one took it back
+        broken &= links.source != "hand"
     kept = links.select(~broken)
     return {
         "method": args.method,
