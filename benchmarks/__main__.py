@@ -68,6 +68,13 @@ def queries(args):
     return 0
 
 
+def wider(args):
+    """Measure what questions about several rows tell, beside questions about pairs."""
+    from benchmarks.queries.wider import run
+
+    return called(run, args)
+
+
 def corrections(args):
     """Measure what random right corrections by hand change."""
     from benchmarks.corrections.run import run
@@ -192,6 +199,7 @@ COMMANDS = {
     quality: arguments.add_quality,
     papers: arguments.add_papers,
     queries: arguments.add_queries,
+    wider: arguments.add_wider,
     corrections: arguments.add_corrections,
     agreement: arguments.add_agreement,
     hard: arguments.add_hard,

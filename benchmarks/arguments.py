@@ -72,6 +72,14 @@ def add_queries(add):
     add("--limit", type=whole(1), default=1800, metavar="S", help="seconds a run may take")
 
 
+def add_wider(add):
+    """Add the options of the benchmark of questions about several rows."""
+    add("--data", metavar="DIR", help=SETS)
+    names = ["iris", "wine"]
+    add("--sets", nargs="+", default=names, metavar="NAME", help="default iris and wine")
+    add("--draws", type=whole(1), default=2, metavar="N", help="runs of each; default 2")
+
+
 def add_corrections(add):
     """Add the options of the benchmark of corrections."""
     add("--out", required=True, metavar="DIR", help="folder for the report")
@@ -142,7 +150,11 @@ def add_page(add):
     add("--answers", type=whole(0), default=300, metavar="N", help="of the expert; default 300")
     add("--rows", type=whole(1, 1797), default=1797, metavar="N", help="digits; default 1797")
     add("--think", type=float, default=0.5, metavar="S", help="seconds for an answer; default 0.5")
-    add("--shots", metavar="DIR", help="folder for pictures of the page at 0, 100, 300 answers")
+    add(
+        "--shots",
+        metavar="DIR",
+        help="folder for pictures of the page, most at 0, 100, 300 answers",
+    )
     add("--frames", action="store_true", help="measure the time of a frame instead")
     add("--points", type=whole(1), default=200_000, metavar="N", help="of --frames")
 

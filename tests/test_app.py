@@ -8,7 +8,9 @@ import random
 import stat
 import subprocess
 import sys
+import time
 from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,19 +32,21 @@ from linkwise.app import security
 from linkwise.app.engine import Engine
 from linkwise.app.map_layout import filled, flat, islands
 from linkwise.app.map_process import MapProcess
-from linkwise.app.messages import Job, Map, Result
+from linkwise.app.messages import Job, Map, Outlook, Result
 from linkwise.app.requests import fingerprint
 from linkwise.app.security import Access, Kept, check_host, keep, recall
 from linkwise.app.server import application
 from linkwise.app.updates import Watched, event_route
-from linkwise.app.worker import Worker
+from linkwise.app.worker import Worker, do
 from linkwise.cli import main
 from linkwise.journal import read_project
 from linkwise.labelling.actions import ACTIONS
 from linkwise.labelling.cluster_model import Task
 from linkwise.labelling.edits import comparable
 from linkwise.labelling.project import cluster
+from linkwise.query import Progress
 from linkwise.query.prepared_data import teaching
+from linkwise.query.session import LAST
 
 HOST = ("Host", f"127.0.0.1:{PORT}")
 COOKIE = ("Cookie", f"linkwise_{PORT}={KEY}")
@@ -868,19 +872,67 @@ def endless(job):
     ours.send(STOP)
     while True:
         time.sleep(0.01)
-first = runner.try_to(endless, None, "short")
-print(first, runner.try_to(lambda job: 7, None, "short"), ours.recv())
+def hidden(job):
+    try:
+        endless(job)
+    except KeyboardInterrupt:
+        raise TypeError("as NumPy may report an interrupt")
+def faulty(job):
+    raise TypeError("a fault")
+first = runner.try_to(endless, None, "short"), runner.try_to(hidden, None, "short")
+print(*first, runner.try_to(lambda job: 7, None, "short"), ours.recv())
+try:
+    runner.try_to(faulty, None, "short")
+except TypeError as error:
+    print(error)
 os.kill(os.getpid(), 2)
 time.sleep(0.05)
 print("still here")
 """
 
 
+SAID_BY_RUNNER = ["False False True 7", "a fault", "still here"]
+
+
+def test_an_outlook_of_long_ago_is_not_shown(table):
+    class OneOutlook(Stub):
+        def send(self, job):
+            super().send(job)
+            if job.number == 1:
+                self.hear(Outlook(1, Progress(0, 0.0, 0.1, False, True)))
+
+    with page(table, worker=OneOutlook) as found:
+        while found.label_page.outlook is None:
+            time.sleep(0.01)
+        pairs = [{"a": 0, "b": b} for b in range(1, LAST + 1)]
+        *recent, last = [found.answer(None, question=pair)["outlook"] for pair in pairs]
+        assert [outlook["expected"] for outlook in recent] == [0.1] * (LAST - 1)
+        assert last is None
+
+
+def test_an_outlook_comes_before_the_exact_clusters(table):
+    order = []
+
+    class Runner:
+        pipe = None
+
+        def try_to(self, function, job, kind):
+            order.append(function)
+            return True
+
+        def newest(self, timeout=None):
+            return None
+
+    engine = SimpleNamespace(result="result", outlook="outlook", refined="refined", suspects="last")
+    assert do(Runner(), engine, Job(1, None)) is None
+    assert order == ["result", "outlook", "refined", "last"]
+
+
 def test_work_not_wanted_any_more_is_stopped_and_a_ctrl_c_is_not_for_the_worker():
     run = subprocess.run(
         [sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=120
     )
-    assert run.stdout.split("\n")[:2] == ["False True 7", "still here"], run.stderr
+    assert run.stdout.splitlines() == SAID_BY_RUNNER, run.stderr
 
 
 def test_the_worker_works_can_be_stopped_and_ends():

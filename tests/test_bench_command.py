@@ -21,6 +21,7 @@ NAMES = (
     "quality",
     "papers",
     "queries",
+    "wider",
     "corrections",
     "agreement",
     "hard",

@@ -273,6 +273,17 @@ def meaning(kind, body):
     ]
 
 
+def holding(events):
+    """Return the pairs (a, b, sign) of corrections that no later ones contradict."""
+    kept = []
+    for event in reversed(events):
+        for pair in event.constraints():
+            together, apart = relation([*kept, pair[:3]])
+            if not (together & apart).any():
+                kept.append(pair[:3])
+    return kept
+
+
 rows = st.lists(st.integers(0, N - 1), min_size=2, max_size=6, unique=True)
 
 
@@ -313,6 +324,47 @@ def test_few_pairs_say_all_that_a_correction_says(correction):
     for mine, expected in zip(relation(few), relation(meaning(kind, body)), strict=True):
         np.testing.assert_array_equal(mine, expected)
     assert len(few) <= 3 * len({end for pair in few for end in pair[:2]})
+
+
+PARTS = [[0, 1, 2], [3, 4, 5]]
+
+
+def test_a_merge_takes_back_what_a_split_said(journal):
+    journal.answer(0, 3, False)
+    journal.split(PARTS)
+    before = journal.state.constraints()
+    assert before.n_cannot == 1 + 3
+    journal.merge([0, 2], [4, 5])
+    links = journal.state.constraints()
+    assert list(links.select(links.sign < 0)) == [(0, 3, -1, 1.0)]  # answers are never taken back
+    assert not links.violated([0, 0, 0, 0, 0, 0])[links.source == "hand"].any()
+    journal.undo()
+    assert journal.state.constraints() == before
+    journal.redo()
+    journal.split(PARTS)
+    links = journal.state.constraints()
+    assert not links.violated([0, 0, 0, 1, 1, 1])[links.source == "hand"].any()
+
+
+def test_models_learn_from_a_pair_until_a_correction_that_they_learn_from(journal):
+    journal.append("split", {"parts": PARTS}, source="taught")
+    journal.merge([0, 1], [3, 4])
+    assert journal.state.constraints().n_cannot == 3
+    journal.append("merge", {"first": [0, 1], "second": [3, 4]}, source="taught")
+    assert journal.state.constraints().n_cannot == 0
+
+
+@given(st.lists(corrections(), max_size=6))
+def test_corrections_by_hand_can_all_hold_and_the_last_one_does(several):
+    events = [
+        Event(number, kind, checked_body(kind, body), "", "", "", f"c{number}", "hand")
+        for number, (kind, body) in enumerate(several, 1)
+        if kind not in ("answer", "link")  # pairs of one event may contradict each other
+    ]
+    links = replay(events).constraints()
+    assert links.conflict() is None
+    if events:
+        assert np.count_nonzero(links.event == events[-1].seq) == events[-1].constraints().n_pairs
 
 
 def test_a_mark_holds_until_it_is_said_where_the_row_belongs(journal):
@@ -399,7 +451,9 @@ class Programs(RuleBasedStateMachine):
         project = read_project(self.path)
         assert project.events == self.sent
         assert self.journal.state == project.state == replay(self.sent)
-        stated = [pair for _, *event in self.counting for pair in meaning(*event)]
+        active = self.journal.state.active
+        stated = [pair for e in active if not e.by_hand for pair in meaning(e.kind, e.body)]
+        stated += holding([event for event in active if event.by_hand])
         found = said(self.journal)
         together, apart = relation(found)
         expected = relation(stated)

@@ -17,10 +17,10 @@ def same_links(one, other):
 
 
 def known_facts(known):
-    sets = {root: sorted(members) for root, members in known._members.items()}
+    sets = {root: sorted(members) for root, members in known._sets.members.items()}
     apart = {
         frozenset((tuple(sets[a]), tuple(sets[b])))
-        for a, others in known._apart.items()
+        for a, others in known._sets.apart.items()
         for b in others
     }
     return (
@@ -65,7 +65,7 @@ def test_a_snapshot_made_of_the_one_before_is_that_of_the_log(tmp_path, seed, k)
             elif what < 0.94:
                 session.mark([a], "unclear")
             elif what < 0.97:
-                body = {"pairs": [[items.name(a), items.name(b), 1, 1.0]]}
+                body = {"pairs": [[items.name(a), items.name(b), rng.choice([-1, 1]).item(), 1.0]]}
                 session.append("link", body, teach=bool(what < 0.955))
             else:
                 session.judge_set([a, b, (a + b + 1) % N], [b] if b != (a + b + 1) % N else [])

@@ -1,5 +1,6 @@
 """One project says the same on the page, in the terminal and in `linkwise fit --links`."""
 
+import json
 import time
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
-from app_parts import page, settings
+from app_parts import blobs, page, settings
 
 from linkwise.app.worker import Worker
 from linkwise.cli import main
@@ -115,3 +116,21 @@ def test_weights_and_sources_come_from_the_log(project):
     found = {(w, source) for w, source in zip(links.weight, links.source.tolist(), strict=True)}
     assert {pair for pair in found if pair[1] != "import"} == {(1.0, "answer"), (HAND, "hand")}
     assert {w for w, source in found if source == "import"} == {3.0, 0.5, 0.0}
+
+
+def test_a_split_that_was_merged_again_leaves_no_link_that_is_not_kept(tmp_path, capsys):
+    data = tmp_path / "data.csv"
+    y = blobs(data, 300)  # so many that a merge names other rows than the split did
+    with page(data, k=3) as found:
+        before = found.state()["kept"]
+        found.correct("split", cluster=0)
+        found.correct("split", cluster=1)
+        state = found.correct("merge", first=0, second=3)
+        assert state["kept"][0] == state["kept"][1] > before[1]
+    project = str(data.with_suffix(".linkwise"))
+    assert (
+        main(["fit", str(data), "--links", project, "--json", "-o", str(tmp_path / "l.csv")]) == 0
+    )
+    report = json.loads(capsys.readouterr().out)
+    assert report["violations"] == []
+    assert (report["k"], len(report["sizes"]), len(y)) == (4, 4, sum(report["sizes"]))

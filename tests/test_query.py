@@ -394,6 +394,23 @@ def test_progress_counts_what_moved_and_ends():
     assert adjusted_rand_index(y, session.labels) == 1
 
 
+def test_progress_is_the_same_whether_or_not_it_was_asked_before():
+    X, y = points(60, 3, std=3.0)
+    often, once = Session(X, n_clusters=3), Session(X, n_clusters=3)
+    changed = []
+    for number in range(25):
+        (question,) = often.ask()
+        same = bool(y[question.a] == y[question.b])
+        for session in (often, once):
+            session.tell(question.a, question.b, same)
+        if number == 15:
+            often.tell(0, 1, None)
+            once.tell(0, 1, None)
+        changed.append(often.progress().changed)
+    assert often.progress() == once.progress()
+    assert max(changed) > 0
+
+
 def test_moved_does_not_depend_on_the_names_of_clusters():
     old = np.array([0, 0, 1, 1, 2, 2])
     assert moved(old, old + 7) == 0

@@ -11,6 +11,12 @@ from benchmarks.page.browser import SOFTWARE_GL, started
 from benchmarks.page.visitor import Visitor, running
 
 FRAMES = 60  # over which times are taken
+DESKTOP = {"viewport": {"width": 1440, "height": 900}}
+PHONE = {
+    "viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True,
+    "has_touch": True,
+}  # fmt: skip
+ZOOMED = {"viewport": {"width": 720, "height": 450}, "device_scale_factor": 2}  # a desktop at 200 %
 
 
 class Camera:
@@ -20,12 +26,10 @@ class Camera:
         self.visitor, self.browser, self.folder = visitor, chromium, folder and Path(folder)
 
     @contextmanager
-    def page(self, path="/", *, dark=False):
+    def page(self, path="/", *, dark=False, screen=DESKTOP):
         """Open the page, and wait until it is drawn."""
         scheme = "dark" if dark else "light"
-        context = self.browser.new_context(
-            viewport={"width": 1440, "height": 900}, color_scheme=scheme
-        )
+        context = self.browser.new_context(color_scheme=scheme, **screen)
         context.set_default_timeout(300_000)
         key, _, value = self.visitor.cookie.partition("=")
         url = f"http://{self.visitor.host}/"
@@ -38,9 +42,19 @@ class Camera:
         yield page
         context.close()
 
-    def shoot(self, name, *, dark=False):
+    def shoot(self, name, **how):
         """Take a picture."""
-        with self.page(dark=dark) as page:
+        with self.page(**how) as page:
+            time.sleep(3)
+            page.screenshot(path=self.folder / f"{name}.png")
+
+    def shoot_set(self, name, out):
+        """Take a picture of the question about a set, with the rows chosen that do not belong."""
+        with self.page() as page:
+            page.keyboard.press("w")
+            page.wait_for_selector("#wide:not([hidden])")
+            for number in out:
+                page.keyboard.press(str(number))
             time.sleep(3)
             page.screenshot(path=self.folder / f"{name}.png")
 

@@ -2,10 +2,11 @@
 
 A simulated expert labels pictures of handwritten digits by the true digits. Printed are the time to
 the next question (the median of each 50 answers) and the adjusted Rand index of the clusters shown;
-with pictures of the page at 0, 100 and 300 answers. Or, in a browser: a page of many generated
-points is dragged and zoomed by mouse events, and the time between frames is printed, drawn by WebGL
-(by software: there may be no graphics card) and by Canvas2D. Pictures and frames need Playwright
-and a Chromium.
+with pictures of the page at 0, 100 and 300 answers, in dark mode, on a phone, at a zoom of 200 %,
+and with a question about a set in which some rows do not belong. Or, in a browser: a page of many
+generated points is dragged and zoomed by mouse events, and the time between frames is printed,
+drawn by WebGL (by software: there may be no graphics card) and by Canvas2D. Pictures and frames
+need Playwright and a Chromium.
 """
 
 import csv
@@ -20,10 +21,11 @@ from PIL import Image
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.page.camera import camera, measure_frames
+from benchmarks.page.camera import PHONE, ZOOMED, camera, measure_frames
 from benchmarks.page.visitor import Visitor, running
 
 SHOWN = (0, 100, 300)  # answers at which pictures are taken
+SETS_FROM = 20  # answers before a question about a set is shown
 
 
 def write_digits(folder, n):
@@ -48,13 +50,29 @@ def shoot(eye, visitor, number):
         return
     visitor.wait_for_rest()
     eye.shoot(f"page-{number}")
+    if number == SHOWN[1]:
+        eye.shoot("page-phone", screen=PHONE)
+        eye.shoot("page-zoom", screen=ZOOMED)
     if number == SHOWN[-1]:
         eye.shoot("page-dark", dark=True)
 
 
+def shoot_set(eye, visitor, y):
+    """Take the picture of a question about a set, if the page has one; tell whether it has."""
+    wider = visitor.state()["wider"]
+    if wider is None or wider["kind"] != "set":
+        return False
+    first, *others = (y[one["row"]] for one in wider["rows"])
+    out = [number for number, label in enumerate(others, 2) if label != first]
+    if out:
+        visitor.wait_for_rest()
+        eye.shoot_set("page-set", out)
+    return bool(out)
+
+
 def print_progress(visitor, y, number, times):
     """Print the time to the next question and the agreement after a number of answers."""
-    time.sleep(2)
+    visitor.wait_for_rest()
     score = adjusted_rand_score(y, visitor.labels())
     median = 1000 * np.median(times[-50:]) if times else 0
     print(f"{number:4d} answers: next question {median:6.1f} ms, ARI {score:.3f}", flush=True)
@@ -73,8 +91,11 @@ def answer_as_expert(visitor, eye, y, answers, think):
     """Answer questions by the classes y; return the seconds to each next question."""
     question = visitor.question(visitor.state())
     times: list[float] = []
+    to_shoot = eye is not None  # a question about a set
     for number in range(answers + 1):
         shoot(eye, visitor, number)
+        if to_shoot and number >= SETS_FROM:
+            to_shoot = not shoot_set(eye, visitor, y)
         if number % 50 == 0:
             print_progress(visitor, y, number, times)
         if question is None or number == answers:
@@ -106,7 +127,9 @@ def run(*, answers, rows, think, shots, frames, points):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         y = write_digits(folder, rows)
-        with running(folder, "digits.csv", "--id", "id", "--image", "picture") as address:
+        with running(
+            folder, "digits.csv", "--id", "id", "--image", "picture", "--as", "Ada"
+        ) as address:
             visitor = Visitor(address)
             with camera(visitor, shots) if shots else nullcontext() as eye:
                 times = answer_as_expert(visitor, eye, y, answers, think)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwise import Constraints
-from linkwise.constraints.chains import CERTAIN, LONGEST, with_chains
+from linkwise.constraints.chains import CERTAIN, LONGEST, with_chains, with_chains_of
 
 ERROR = 0.05
 
@@ -64,3 +64,21 @@ def test_right_constraints_imply_right_pairs_each_once(k, m, seed):
     assert len({tuple(sorted(pair)) for pair in found.ends.tolist()}) == found.n_pairs
     if k > 2:  # the closure has all that must- and cannot-links imply
         assert (links.closure().relation(a, b) == found.sign).all()
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_several_at_once_are_each_as_alone(seed, two):
+    rng = np.random.default_rng(seed)
+    several = [Constraints()]
+    for n, m in ((8, 6), (30, 40), (10, 40), (200, 60)):  # the third has too many chains
+        ends = rng.integers(n, size=(m, 2))
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        sign = rng.choice([1, -1], len(ends))
+        weight = rng.choice([0.3, 1.0], len(ends))
+        several.append(Constraints.from_table(list(zip(*ends.T, sign, weight, strict=True))))
+    several.append(Constraints())
+    for found, links in zip(with_chains_of(several, ERROR, two=two), several, strict=True):
+        alone = with_chains(links, ERROR, two=two)
+        for name in ("ids", "pairs", "sign", "weight"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))

@@ -14,6 +14,7 @@ from linkwise.labelling.items import fields_of
 from linkwise.labelling.portraits import called, portraits
 from linkwise.labelling.texts import clean, marked_words
 from linkwise.query import SetQuestion
+from linkwise.query.session import LAST
 
 FIELDS = 30  # columns of a row that are shown; those that differ most come first
 LINES = 20_000  # links drawn on the map; more would hide the points
@@ -103,7 +104,16 @@ def kept(page):
     links = page.current.task.links
     if page.labels is None:
         return 0, 0
-    return int((~links.violated(page.labels, stray=-1)).sum()), links.n_pairs
+    broken = links.violated(page.labels, stray=-1) & (links.source != "hand")
+    return int((~broken).sum()), links.n_pairs  # a correction holds, or a later one took it back
+
+
+def outlook(page):
+    """Return how far the answers have come; None if all that is known is of answers long ago."""
+    found = page.outlook
+    if found is None or page.number - found.number >= LAST:
+        return None
+    return found.progress._asdict()
 
 
 def suspects(page):
@@ -171,7 +181,7 @@ def view(page):
         "outliers": page.project.outliers,
         "strays": 0 if page.labels is None else int((page.labels < 0).sum()),
         "clusters": clusters(page),
-        "outlook": page.outlook and page.outlook.progress._asdict(),
+        "outlook": outlook(page),
         "conflict": [_listed(page, event) for event in current.conflict_events],
         "conflict_words": clean(page.project.conflict_words(CONFLICT)),
         "suspects": suspects(page),

@@ -1,8 +1,8 @@
 """The clustering in a process of its own, so that the page never waits for it.
 
 The worker takes the newest job it was sent and sends back, in the order of the time they take: the
-next questions and the clusters corrected by the last answers, the exact clusters, how far the
-answers have come, and which answers are likely wrong. A new job interrupts all but the first of
+next questions and the clusters corrected by the last answers, how far the answers have come, the
+exact clusters, and which answers are likely wrong. A new job interrupts all but the first of
 these, and "stop" interrupts that too. An interrupt ends the work within moments and keeps what was
 computed from the data alone. When the server ends for any reason, its pipe is closed and the worker
 ends as well. A quick map comes first; a process of its own follows it with a better one.
@@ -33,13 +33,14 @@ class JobRunner:
         self.pipe = pipe
         self.jobs: queue.Queue = queue.Queue()
         self._lock, self._busy, self._wanted = threading.Lock(), "", False
+        self._raised = False  # whether the present work was interrupted
         signal.signal(signal.SIGINT, self._interrupted)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _interrupted(self, *_):
         """Stop the present work, but not for a Ctrl-C, which is meant for the server."""
         if self._wanted:
-            self._wanted = False
+            self._wanted, self._raised = False, True
             raise KeyboardInterrupt
 
     def _listen(self):
@@ -66,7 +67,12 @@ class JobRunner:
         return job
 
     def try_to(self, function, job, kind):
-        """Send the result of a function of a job; tell whether it finished."""
+        """Send the result of a function of a job; tell whether it finished.
+
+        An interrupt may come out of a library as another error: NumPy reports one that reaches it
+        while it compares the types of two arrays as a TypeError.
+        """
+        self._raised = False
         try:
             try:
                 with self._lock:
@@ -78,7 +84,9 @@ class JobRunner:
                 with self._lock:
                     self._busy = ""
                 time.sleep(0)  # a pending interrupt arrives here
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception):
+            if not self._raised:
+                raise
             return False
         self.pipe.send(found)
         return True
@@ -88,7 +96,7 @@ def do(runner, engine, job):
     """Do a job; return the next one if it has come meanwhile, else None."""
     if not runner.try_to(engine.result, job, "short"):
         runner.pipe.send(("stopped", job.number))
-    elif runner.try_to(engine.refined, job, "long") and runner.try_to(engine.outlook, job, "long"):
+    elif runner.try_to(engine.outlook, job, "long") and runner.try_to(engine.refined, job, "long"):
         following = runner.newest(REST)
         if following is not None:
             return following

@@ -56,7 +56,7 @@ from linkwise.class_models.pair_softmax import (
 )
 from linkwise.class_models.partitions import at_ends, with_constraints
 from linkwise.constraints import Constraints
-from linkwise.constraints.chains import with_chains
+from linkwise.constraints.chains import with_chains, with_chains_of
 
 PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
 FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
@@ -123,10 +123,10 @@ def chained(links, k):
 
 def folds_of(links, count, k, seed):
     """Return at most ``count`` Folds, judged by all that follows from the constraints."""
-    fold, every, found = deal(links.n_pairs, count, seed), chained(links, k), []
-    for number in range(fold.max() + 1):
-        learnt = links.select(fold != number)
-        implied = chained(learnt, k)
+    fold, found = deal(links.n_pairs, count, seed), []
+    learnt_by = [links.select(fold != number) for number in range(fold.max() + 1)]
+    every, *implied_by = with_chains_of([links, *learnt_by], ERROR, two=k == 2)
+    for number, (learnt, implied) in enumerate(zip(learnt_by, implied_by, strict=True)):
         judged = every.select(~np.isin(*pair_keys(every, implied)))
         found.append(Fold(learnt, implied, judged if judged else links.select(fold == number)))
     scale = links.weight.mean() / np.concatenate([one.judged.weight for one in found]).mean()

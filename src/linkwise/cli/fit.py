@@ -345,7 +345,8 @@ def outcome(model, labels, links, ids, args):
 
     from linkwise.choice.final_labels import SUSPECT
 
-    k, name = getattr(model, "n_clusters_", args.k), int if ids is None else str
+    k = int(labels.max()) + 1 if hasattr(model, "n_clusters_") else args.k  # with corrections
+    name = int if ids is None else str
     suspects = [
         as_dict(pair, name) | {"probability": round(wrong, 3)}
         for pair, wrong in getattr(model, "suspects_", [])
@@ -353,6 +354,8 @@ def outcome(model, labels, links, ids, args):
     ]
     dropped = links.drop_conflicts()[1].n_pairs if hasattr(model, "on_conflict") else 0
     broken = links.resolve(ids, n=len(labels)).violated(labels, stray=-1)
+    if args.method == "link-clustering":  # a correction holds, or a later one took it back
+        broken &= links.source != "hand"
     kept = links.select(~broken)
     return {
         "method": args.method,

@@ -18,7 +18,8 @@ Pairs repeat the constraints that they follow from. So their weights are scaled 
 most that of the constraints. Pairs that follow from some chains and are contradicted by others are
 left out.
 
-O(number of pairs) for each length; lengths that would give too many pairs are not tried.
+O(number of pairs) for each length; lengths that would give too many pairs are not tried. Several
+sets of constraints are the blocks of one matrix: most of the time of a small one is overhead.
 """
 
 import numpy as np
@@ -51,21 +52,49 @@ def with_chains(links: Constraints, error: float, *, two: bool = False) -> Const
     >>> with_chains(links, 0.05)
     Constraints(1 must-link, 2 cannot-links)
     """
-    u, sure = len(links.ids), links.weight >= CERTAIN
-    P, N = (_adjacency(links.pairs[sure & (links.sign == sign)], u) for sign in (1, -1))
-    known = _adjacency(links.pairs, u) + sparse.eye_array(u, format="csr", dtype=bool)
-    found: list[tuple[int, int, Array, Array]] = []
-    most = MOST * links.n_pairs
+    return with_chains_of([links], error, two=two)[0]
+
+
+def with_chains_of(
+    several: list[Constraints], error: float, *, two: bool = False
+) -> list[Constraints]:
+    """Return what `with_chains` does for each of several Constraints, in less time.
+
+    They are the blocks of one matrix; those with too many pairs leave it.
+    """
+    first = np.cumsum([0, *(len(links.ids) for links in several)])  # row of every block
+    u, block = int(first[-1]), np.repeat(np.arange(len(several)), np.diff(first))
+    pairs = np.concatenate([links.pairs + at for links, at in zip(several, first, strict=False)])
+    sign, weight = (
+        np.concatenate([getattr(links, name) for links in several]) for name in ("sign", "weight")
+    )
+    sure = weight >= CERTAIN
+    P, N = (_adjacency(pairs[sure & (sign == one)], u) for one in (1, -1))
+    known = _adjacency(pairs, u) + sparse.eye_array(u, format="csr", dtype=bool)
+    found: list[list[tuple[int, int, Array, Array]]] = [[] for _ in several]
+    most = MOST * np.array([links.n_pairs for links in several])
     P_d, N_d = P, N
     for d in range(2, LONGEST + 1):
-        if _size(P, P_d) + 2 * _size(P, N_d) + two * (_size(N, N_d) + _size(N, P_d)) > most:
+        size = _sizes(P, P_d, first) + 2 * _sizes(P, N_d, first)
+        if two:
+            size += _sizes(N, N_d, first) + _sizes(N, P_d, first)
+        P, N, P_d, N_d = (_rows(A, (size <= most)[block]) for A in (P, N, P_d, N_d))
+        most = np.where(size <= most, most, -1)
+        if (most < 0).all():
             break
         P_d, N_d = _longer(P, N, P_d, N_d, two)  # Eq. (1)
+        for kind in (P_d, N_d):
+            kind.sort_indices()  # the order of pairs does not depend on the other blocks
         both = P_d.multiply(N_d)
-        fresh = [_without(_without(kind, known), both) for kind in (P_d, N_d)]
-        found += [(sign, d, *_upper(kind)) for sign, kind in zip((1, -1), fresh, strict=True)]
+        for one, kind in ((1, P_d), (-1, N_d)):
+            a, b = _upper(_without(_without(kind, known), both))
+            ends = np.searchsorted(a, first)  # rows ascend
+            for number, part in enumerate(map(slice, ends[:-1], ends[1:])):
+                if most[number] >= 0:
+                    at = first[number]
+                    found[number].append((one, d, a[part] - at, b[part] - at))
         known = known + P_d + N_d
-    return _together(links, found, error)
+    return [_together(links, each, error) for links, each in zip(several, found, strict=True)]
 
 
 def _adjacency(pairs: Array, u: int) -> Sparse:
@@ -74,9 +103,15 @@ def _adjacency(pairs: Array, u: int) -> Sparse:
     return sparse.csr_array((ones, (ends[0], ends[1])), shape=(u, u))
 
 
-def _size(A: Sparse, B: Sparse) -> int:
-    """Return the number of products that A B takes, a bound of its nonzeros."""
-    return int(np.diff(B.indptr)[A.indices].sum())
+def _sizes(A: Sparse, B: Sparse, first: Array) -> Array:
+    """Return the number of products that A B takes in every block, a bound of its nonzeros."""
+    products = np.r_[0, np.cumsum(np.diff(B.indptr)[A.indices])][A.indptr]
+    return np.diff(products[first])
+
+
+def _rows(A: Sparse, kept: Array) -> Sparse:
+    """Return a matrix with some rows alone, bool (u,)."""
+    return A if kept.all() else sparse.diags_array(kept, format="csr", dtype=bool) @ A
 
 
 def _longer(P: Sparse, N: Sparse, P_d: Sparse, N_d: Sparse, two: bool) -> tuple[Sparse, Sparse]:

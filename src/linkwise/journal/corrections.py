@@ -9,14 +9,21 @@ small k-means within the cluster. Each represents many rows, and none lies at th
     (3)  move rows S into d         S and the representatives of d are one group, apart from those
                                     of the clusters that S leaves
 
-S is the selection of the user, and all of it is named. The functions take row numbers and return
+S is the selection of the user, and all of it is named. These functions take row numbers and return
 the user's ids.
+
+Where two corrections disagree, the later one holds, and pairs of the earlier one are taken back.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from linkwise.journal.events import Body, Id
+from linkwise.journal.events import BY_HAND, Body, Id
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from linkwise.constraints import Constraints
 
 N = 12  # representatives of a cluster: enough for several dense parts, few enough for a short log
 SAMPLE = 2000  # rows of a cluster that k-means sees; it bounds the time on large clusters
@@ -94,3 +101,27 @@ def moving(
     return {
         name: _named(part, ids) for name, part in (("rows", rows), ("to", to), ("apart", apart))
     }
+
+
+def taken_back(links: "Constraints") -> "np.ndarray":
+    """Return which pairs by hand the pairs of later corrections contradict, bool (m,).
+
+    Models go on learning from a pair until a correction that they learn from takes it back: any
+    other correction changes nothing but what it names.
+    """
+    import numpy as np
+
+    from linkwise.constraints.linked_sets import LinkedSets
+
+    back = np.zeros(links.n_pairs, dtype=bool)
+    by_hand = np.flatnonzero(np.isin(links.source, BY_HAND) & (links.weight > 0))
+    latest_first = by_hand[np.argsort(-links.event[by_hand], kind="stable")]
+    every: LinkedSets[Id] = LinkedSets()
+    taught: LinkedSets[Id] = LinkedSets()
+    pairs = links.select(latest_first)
+    for i, pair, source in zip(latest_first, pairs, pairs.source.tolist(), strict=True):
+        holds = every.enter(pair.a, pair.b, pair.sign)
+        if source == "taught":
+            holds = taught.enter(pair.a, pair.b, pair.sign)
+        back[i] = not holds
+    return back

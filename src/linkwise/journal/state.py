@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from linkwise.journal.corrections import taken_back
 from linkwise.journal.events import Body, Event, Id, constraints_of
 from linkwise.journal.people import Person, people_of, weights_of
 
@@ -197,10 +198,12 @@ class State:
         """Return all pairs that count as Constraints by the user's ids, in the order of the log.
 
         Every pair carries its weight, its source and the number of its event. Answers of people
-        who share pairs are weighted by their reliability (`people`).
+        who share pairs are weighted by their reliability (`people`). Pairs by hand that a later
+        correction takes back are left out.
         """
         active = self.active
         links = constraints_of(active)
+        links = links.select(~taken_back(links))
         weights = weights_of(active)
         if not weights:
             return links

@@ -21,6 +21,7 @@ from linkwise.constraints import Constraints
 from linkwise.constraints.cluster_numbers import NClusters, checked_n_clusters, most_clusters
 from linkwise.constraints.conflicts import explain
 from linkwise.journal import Event, Journal, State, default_project
+from linkwise.journal.corrections import taken_back
 from linkwise.journal.events import BY_HAND
 from linkwise.journal.people import Person, one_more_answer
 from linkwise.journal.state import SAID
@@ -66,7 +67,6 @@ class Snapshot(NamedTuple):
     Attributes
     ----------
     state : State of the journal
-    links : Constraints by row, all that count
     known : Known, what follows from them
     task : Task, what a ClusterModel is to follow
     conflict : Constraints by the user's ids, answers and imported pairs that cannot all hold, none
@@ -79,7 +79,6 @@ class Snapshot(NamedTuple):
     """
 
     state: State
-    links: Constraints
     known: Known
     task: Task
     conflict: Constraints | None
@@ -87,6 +86,11 @@ class Snapshot(NamedTuple):
     again: Asked | None
     redo: Event | None
     people: list[Person]
+
+    @property
+    def links(self) -> Constraints:
+        """Constraints by row, all that count and have a weight > 0."""
+        return self.task.links
 
 
 def event_text(event: Event, called: Callable[[Any], str] = clean) -> str:
@@ -212,41 +216,43 @@ class LabellingSession:
             return None
         if event.kind == "answer":
             return self._answered(before, event)
-        links, task = before.links, before.task
+        task = before.task
         if event.kind == "mark":
             rows = [self.row_of[name] for name in event.body["rows"]]
             mark: str = event.body["mark"]
             task = task._replace(marks={**task.marks, **dict.fromkeys(rows, mark)})
         else:
             new = event.constraints().resolve(self.items.ids, n=len(self.items.X))
-            links, task = links + new, task._replace(links=task.links + new.active())
+            task = task._replace(links=task.links + new.active())
+            if event.by_hand and taken_back(task.links).any():
+                return None
         if event.edits_labels:
             task = task._replace(edits=[*task.edits, *edits_of(event, self.row_of)])
-        elif self._found_conflict(links) is not None:
+        elif self._found_conflict(task.links) is not None:
             return None
         known = Known(task.links, task.unsure, dict(task.marks))
         again, redo = self._to_ask_again(state)
-        return Snapshot(state, links, known, task, None, [], again, redo, before.people)
+        return Snapshot(state, known, task, None, [], again, redo, before.people)
 
     def _answered(self, before: Snapshot, event: Event) -> Snapshot | None:
         """Return the snapshot after one more answer, None if it is not simply added."""
         a, b, same = *(self.row_of[event.body[end]] for end in "ab"), event.body["same"]
         if before.known.answer(a, b) is not None:
             return None
-        known, links, task, people = before.known.copy(), before.links, before.task, before.people
+        known, task, people = before.known.copy(), before.task, before.people
         known.add(a, b, same)
         if same is None:
             task = task._replace(unsure=[*task.unsure, (a, b)])
         else:
             new = Constraints.from_table([(a, b, 1 if same else -1, 1.0)])
             new = new.with_source([event.source], [event.seq])
-            links, task = links + new, task._replace(links=task.links + new)
+            task = task._replace(links=task.links + new)
             known.links = task.links
             people = one_more_answer(people, event.who)
-            if known.contradicted or self._found_conflict(links) is not None:
+            if known.contradicted or self._found_conflict(task.links) is not None:
                 return None
         again, redo = self._to_ask_again(self.journal.state)
-        return Snapshot(self.journal.state, links, known, task, None, [], again, redo, people)
+        return Snapshot(self.journal.state, known, task, None, [], again, redo, people)
 
     def _as_before(self) -> Snapshot | None:
         """Return the snapshot of earlier, if the log says the same again after an undo or redo."""
@@ -265,23 +271,15 @@ class LabellingSession:
         )
 
     def _snapshot(self) -> Snapshot:
-        state, n = self.journal.state, len(self.items.X)
-        by_id = state.constraints()
-        links = by_id.resolve(self.items.ids, n=n)
-        unsure = [(self.row_of[a], self.row_of[b]) for a, b in state.unsure]
-        task = task_of(state, self.items.ids, n, self.n_clusters, self.outliers)
-        conflict = self._found_conflict(by_id)
-        again, redo = self._to_ask_again(state)
+        state = self.journal.state
+        task = task_of(state, self.items.ids, len(self.items.X), self.n_clusters, self.outliers)
+        known = Known(task.links, task.unsure, dict(task.marks))
+        conflict = self._found_conflict(task.links)
+        if conflict is not None:
+            conflict = self._found_conflict(state.constraints())  # by the user's ids
+        events = [] if conflict is None else state.events_about(conflict)
         return Snapshot(
-            state,
-            links,
-            Known(links, unsure, dict(task.marks)),
-            task,
-            conflict,
-            [] if conflict is None else state.events_about(conflict),
-            again,
-            redo,
-            state.people,
+            state, known, task, conflict, events, *self._to_ask_again(state), state.people
         )
 
     def follow(self) -> Snapshot:

@@ -1,11 +1,7 @@
 """Pairs that were answered and what follows from them, updated one answer at a time.
 
-    (1)  a ~ b            if a chain of must-links joins a and b
-    (2)  a is not with b  if a cannot-link joins some a' ~ a and some b' ~ b
-
-(1) are the sets of a union-find, and (2) is a set of roots beside each root. The smaller of two
-sets is merged into the larger one: m answers cost O(m log m) in all. To forget an answer, or to
-state a pair again, costs a pass over the others.
+What follows is known by sets (``constraints.linked_sets``): m answers cost O(m log m) in all. To
+forget an answer, or to state a pair again, costs a pass over the others.
 
 The weights of pairs stated several times, the same way, add up. Heavier pairs are entered first,
 equal ones in their order. A pair that contradicts what already follows is kept, but nothing
@@ -21,6 +17,7 @@ import numpy as np
 
 from linkwise._wording import STRAY
 from linkwise.constraints import Constraints
+from linkwise.constraints.linked_sets import LinkedSets
 
 ASIDE = 2  # answers "don't know" about a point after which it is not asked about any more
 
@@ -70,9 +67,7 @@ class Known:
         new.links, new.contradicted = self.links, self.contradicted.copy()
         new.unsure, new.marks = self.unsure.copy(), self.marks.copy()
         new.unsure_of, new._unsure_ends = self.unsure_of.copy(), self._unsure_ends[:]
-        new._weight, new._root = self._weight.copy(), self._root.copy()
-        new._members = {root: points.copy() for root, points in self._members.items()}
-        new._apart = {root: others.copy() for root, others in self._apart.items()}
+        new._weight, new._sets = self._weight.copy(), self._sets.copy()
         return new
 
     def among(self, rows: np.ndarray) -> "Known":
@@ -89,9 +84,7 @@ class Known:
     def _rebuild(self) -> None:
         self.contradicted: list[tuple[int, int]] = []
         self._weight: dict[tuple[int, int, int], float] = {}  # of (a, b, sign), a < b
-        self._root: dict[int, int] = {}  # point: root of its set
-        self._members: dict[int, list[int]] = {}  # root: points
-        self._apart: dict[int, set[int]] = {}  # root: roots of the sets it cannot be with
+        self._sets: LinkedSets[int] = LinkedSets()
         for a, b, sign, weight in self.links:
             key = (*_ordered(a, b), sign)
             self._weight[key] = self._weight.get(key, 0.0) + weight
@@ -99,31 +92,8 @@ class Known:
             self._enter(a, b, sign)
 
     def _enter(self, a: int, b: int, sign: int) -> None:
-        pair = a, b
-        a, b = self._add(a), self._add(b)
-        if (a == b) if sign < 0 else (b in self._apart[a]):
-            self.contradicted.append(pair)
-        elif sign < 0:
-            self._apart[a].add(b)
-            self._apart[b].add(a)
-        elif a != b:
-            self._merge(a, b)
-
-    def _add(self, a: int) -> int:
-        if a not in self._root:
-            self._root[a], self._members[a], self._apart[a] = a, [a], set()
-        return self._root[a]
-
-    def _merge(self, a: int, b: int) -> None:
-        if len(self._members[a]) < len(self._members[b]):
-            a, b = b, a
-        for point in self._members[b]:
-            self._root[point] = a
-        self._members[a] += self._members.pop(b)
-        for other in self._apart.pop(b):
-            self._apart[other].discard(b)
-            self._apart[other].add(a)
-            self._apart[a].add(other)
+        if not self._sets.enter(a, b, sign):
+            self.contradicted.append((a, b))
 
     def tell(self, a: int, b: int, same: bool | None, weight: float = 1.0) -> None:
         """Take an answer: True, False, or None for "don't know".
@@ -188,34 +158,34 @@ class Known:
 
     def root(self, a: int) -> int:
         """Return the point that represents all that a is known to be with."""
-        return self._root.get(a, a)
+        return self._sets.root.get(a, a)
 
     def roots_of(self, points: np.ndarray) -> np.ndarray:
         """Return the root of every point, int array (r,)."""
-        return np.array([self._root.get(a, a) for a in points.tolist()], dtype=np.int64)
+        return np.array([self._sets.root.get(a, a) for a in points.tolist()], dtype=np.int64)
 
     def members(self, a: int) -> list[int]:
         """Return the points known to be with a, including a."""
-        return self._members.get(self.root(a), [a])
+        return self._sets.members.get(self.root(a), [a])
 
     def apart(self, a: int) -> set[int] | frozenset[int]:
         """Return the roots of the sets that a is known not to be with."""
-        return self._apart.get(self.root(a), frozenset())
+        return self._sets.apart.get(self.root(a), frozenset())
 
     def roots(self) -> list[int]:
         """Return the roots of all sets with answers, by the order of their points."""
-        return list(dict.fromkeys(self._root.values()))
+        return list(dict.fromkeys(self._sets.root.values()))
 
     def touched(self) -> list[int]:
         """Return the points that occur in an answer other than "don't know"."""
-        return list(self._root)
+        return list(self._sets.root)
 
     def relation(self, a: int, b: int) -> bool | None:
         """Return True or False if that follows for a and b, else None."""
         a, b = self.root(a), self.root(b)
         if a == b:
             return True
-        return False if b in self._apart.get(a, ()) else None
+        return False if b in self._sets.apart.get(a, ()) else None
 
     def is_open(self, a: int, b: int) -> bool:
         """Tell whether a pair may be asked: nothing follows, it was not answered, none is aside."""
@@ -229,7 +199,7 @@ class Known:
         Such a point is not asked about any more. An unmarked point with another answer is clear
         enough.
         """
-        return a in self.marks or (a not in self._root and self.unsure_of.get(a, 0) >= ASIDE)
+        return a in self.marks or (a not in self._sets.root and self.unsure_of.get(a, 0) >= ASIDE)
 
     def aside(self) -> list[int]:
         """Return the points that are set aside."""

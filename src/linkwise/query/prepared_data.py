@@ -128,17 +128,17 @@ class PreparedData:
         )  # fmt: skip
         while len(self._clusterings) >= KEPT:
             del self._clusterings[next(iter(self._clusterings))]
-        self._clusterings[_key(links, n_clusters)] = found
+        self._clusterings[key_of(links, n_clusters)] = found
         return found
 
     def kept(self, links: Constraints, n_clusters: NClusters = None) -> Clustering | None:
         """Return the Clustering of some answers if it is known, else None."""
-        return self._clusterings.get(_key(teaching(links), n_clusters))
+        return self._clusterings.get(key_of(teaching(links), n_clusters))
 
     def cluster(self, links: Constraints, n_clusters: NClusters = None) -> Clustering:
         """Return the Clustering of some answers; takes seconds where there are many of them."""
         links = teaching(links)
-        found = self._clusterings.get(_key(links, n_clusters))
+        found = self._clusterings.get(key_of(links, n_clusters))
         if found is not None:
             return found
         self.estimator.set_params(n_clusters=n_clusters)
@@ -204,6 +204,7 @@ class PreparedData:
         return self._positions[k]
 
 
-def _key(links: Constraints, n_clusters: NClusters) -> Any:
+def key_of(links: Constraints, n_clusters: NClusters) -> Any:
+    """Return what tells some answers and a number of clusters from others."""
     columns = links.ends, links.sign, links.weight
     return n_clusters, *(column.tobytes() for column in columns)

@@ -14,8 +14,8 @@ from linkwise.constraints.cluster_numbers import NClusters, checked_n_clusters
 from linkwise.query.doubt import expected_error, share_contradicted
 from linkwise.query.examples import EXAMPLES, Examples, examples
 from linkwise.query.known import Known
-from linkwise.query.model import Context, Model, Question, fit
-from linkwise.query.prepared_data import PreparedData, teaching
+from linkwise.query.model import Context, Question, fit
+from linkwise.query.prepared_data import PreparedData, key_of, teaching
 from linkwise.query.strategies import STRATEGIES, any_open
 from linkwise.query.wider_questions import (
     LabelQuestion,
@@ -134,6 +134,7 @@ class Session:
         self.strategy = strategy if callable(strategy) else STRATEGIES[strategy]
         self.data = PreparedData(X, seed=self.seed, n_clusters=self.n_clusters)
         self._followed: Followed | None = None
+        self._cores: dict[Any, np.ndarray] = {}  # what `_core` returned last
         self.follow(Constraints())
 
     @property
@@ -314,16 +315,23 @@ class Session:
 
     def _changed_by_last(self) -> float:
         """Return the share of the core whose cluster the last answers changed, by the Model."""
-        links = teaching(self.links)
-        if not links:
+        taught = np.flatnonzero(self.links.source != "hand")
+        if not len(taught):
             return 0.0
-        earlier = links.select(np.arange(max(links.n_pairs - LAST, 0)))
-        old = fit(self.data, Known(earlier), self.n_clusters)
-        return moved(*(self._q_of(model).argmax(axis=1) for model in (old, self.context.model)))
+        earlier = self.links.select(np.setdiff1d(np.arange(self.links.n_pairs), taught[-LAST:]))
+        return moved(self._core(earlier), self._core(self.links))
 
-    def _q_of(self, model: Model) -> np.ndarray:
-        """Return the probabilities of the core by a Model, (c, k)."""
-        return model.q[np.searchsorted(model.rows, self.data.core)]
+    def _core(self, links: Constraints) -> np.ndarray:
+        """Return the clusters of the core by the Model of some answers, (c,)."""
+        key = key_of(links, self.n_clusters)
+        if key not in self._cores:
+            now = links is self.links
+            model = self.context.model if now else fit(self.data, Known(links), self.n_clusters)
+            while len(self._cores) > 2 * LAST:
+                del self._cores[next(iter(self._cores))]
+            q = model.q[np.searchsorted(model.rows, self.data.core)]
+            self._cores[key] = q.argmax(axis=1)
+        return self._cores[key]
 
     def progress(self) -> Progress:
         """Return how far the answers have come."""

@@ -25,7 +25,6 @@ import { store } from "./store.js";
 import { listenToTabs } from "./tabs.js";
 import { listenToTour, openFirstTour } from "./tour.js";
 import { listenToUpdates, showUpdates } from "./updates.js";
-import { wideQuestion } from "./wide_question.js";
 
 const DOWN =
   "linkwise does not respond. All your answers are saved. " +
@@ -61,10 +60,9 @@ function mapNote({ map_follows: follows, map_fault: fault }) {
 }
 
 function showMap(view) {
-  const { question, clusters, stale, labels, ready } = view;
+  const { clusters, stale, labels, ready } = view;
   $("preparing").hidden = ready;
   $("map-coming").textContent = mapNote(view);
-  map.setPair(question && !wideQuestion(view) ? [question.a, question.b] : null);
   map.setStale(stale && labels > 0);
   const named = clusters.filter(({ name }) => name);
   map.setNames(Object.fromEntries(named.map((cluster) => [cluster.label, titleOf(cluster)])));

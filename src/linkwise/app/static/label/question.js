@@ -2,6 +2,7 @@
 import { $, make, onClick, whenChanged } from "../shared/dom.js";
 import { count } from "../shared/texts.js";
 import { answer, markAsked, redo, undo } from "./commands.js";
+import { map } from "./map_tools.js";
 import { store } from "./store.js";
 import {
   isComing,
@@ -106,6 +107,7 @@ export function showQuestion(view) {
   const [head, text] = idleTexts({ ...view, thinking: view.thinking || isComing(view) });
   $("idle-head").textContent = head;
   $("idle-text").textContent = text;
+  map.setPair(pair ? [view.question.a, view.question.b] : null);
   showStep("undo", "Undo", view.undo);
   showStep("redo", "Redo", view.redo);
   showPair(view);
