@@ -3,8 +3,7 @@
 The classes answer, in turn, the questions of `Session.ask` (pairs) and of `Session.ask_widely` (a
 pair, a label or a set, whichever is expected to tell most for the time it takes). Printed is the
 adjusted Rand index of the session's labels with the classes after so many acts, an act being the
-answer to one question of any kind, and the time that the acts take, in pairs
-(``linkwise.query.wider_questions``). All answers are right, or one in ten is wrong: of a set, one
+answer to one question of any kind, and the time that the acts take, in pairs. All answers are right, or one in ten is wrong: of a set, one
 in ten rows is put on the wrong side.
 """
 
@@ -16,7 +15,6 @@ from benchmarks.runs.output import say
 from benchmarks.runs.points import read_set
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.query import LabelQuestion, Session, SetQuestion
-from linkwise.query.wider_questions import LABEL, SET
 
 AFTER = (0, 7, 20, 45)  # acts
 WRONG = {"all right": 0.0, "one in ten wrong": 0.1}
@@ -51,11 +49,11 @@ class Expert:
         if isinstance(question, LabelQuestion):
             row, anchors = question.row, question.anchors
             session.tell_label(row, anchors, self.anchor(row, anchors))
-            return 1 + (len(anchors) - 2) * LABEL
+            return question.time
         if isinstance(question, SetQuestion):
             first, *others = question.rows
             session.tell_set(question.rows, [row for row in others if not self.same(row, first)])
-            return len(question.rows) * SET
+            return question.time
         session.tell(question.a, question.b, self.same(question.a, question.b))
         return 1.0
 

@@ -27,6 +27,16 @@ ROWS = 5  # of a set, besides the typical member: as many as a person compares a
 LABEL, SET = 0.2, 0.5  # time to look at one more row, in pairs: less in a set, where rows are alike
 
 
+def label_time(anchors: int) -> float:
+    """Return the time of a label question, in pairs: the divisor of Eq. (2)."""
+    return 1 + (anchors - 2) * LABEL
+
+
+def set_time(rows: int) -> float:
+    """Return the time of a set question, in pairs: the divisor of Eq. (3)."""
+    return rows * SET
+
+
 class LabelQuestion(NamedTuple):
     """Which cluster a row belongs to.
 
@@ -43,6 +53,11 @@ class LabelQuestion(NamedTuple):
     reason: str
     worth: float
 
+    @property
+    def time(self) -> float:
+        """How long an answer takes, in pairs."""
+        return label_time(len(self.anchors))
+
 
 class SetQuestion(NamedTuple):
     """Which rows of a set do not belong to it.
@@ -57,6 +72,11 @@ class SetQuestion(NamedTuple):
     rows: list[int]
     reason: str
     worth: float
+
+    @property
+    def time(self) -> float:
+        """How long an answer takes, in pairs."""
+        return set_time(len(self.rows))
 
 
 def entropy(p: np.ndarray) -> np.ndarray:
@@ -97,7 +117,7 @@ def label_question(
     outcomes = np.array([*p, max(1 - sum(p), 0.0)])
     bits = float(entropy(outcomes / outcomes.sum()))
     reason = "Its cluster is in doubt; to choose among all tells more than one comparison."
-    return LabelQuestion(question.a, anchors, reason, bits / (1 + (len(anchors) - 2) * LABEL))
+    return LabelQuestion(question.a, anchors, reason, bits / label_time(len(anchors)))
 
 
 def set_question(context: Context, sets: Neighbourhoods) -> SetQuestion | None:
@@ -122,7 +142,7 @@ def set_question(context: Context, sets: Neighbourhoods) -> SetQuestion | None:
     if best is None:
         return None
     reason = "These are taken to be one cluster, and are the least certain members of it."
-    return SetQuestion(best[1], reason, best[0] / (len(best[1]) * SET))
+    return SetQuestion(best[1], reason, best[0] / set_time(len(best[1])))
 
 
 def _apart(context: Context, row: int, others: list[int]) -> bool:
