@@ -3,8 +3,8 @@
 The classes answer, in turn, the questions of `Session.ask` (pairs) and of `Session.ask_widely` (a
 pair, a label or a set, whichever is expected to tell most for the time it takes). Printed is the
 adjusted Rand index of the session's labels with the classes after so many acts, an act being the
-answer to one question of any kind, and the time that the acts take, in pairs. All answers are right, or one in ten is wrong: of a set, one
-in ten rows is put on the wrong side.
+answer to one question of any kind, and the time that the acts take, in pairs. All answers are
+right, or one in ten is wrong: of a set, one in ten rows is put on the wrong side.
 """
 
 import warnings
