@@ -85,7 +85,7 @@ def test_sample_id_names_the_rows():
     ],
 )
 def test_too_many_pairs_are_refused_with_their_count(make):
-    with pytest.raises(ValueError, match="49,995,000 pairs"):
+    with pytest.raises(ValueError, match="49,995,000 "):
         make(np.zeros(10_000, dtype=int))
 
 
