@@ -25,7 +25,7 @@ from linkwise.choice.candidates import (
     doubted,
     rank_starts,
 )
-from linkwise.choice.combination import matching, weights_of
+from linkwise.choice.combination import bits_told, matching, weights_of
 from linkwise.choice.counting import forced
 from linkwise.choice.effort import EFFORTS
 from linkwise.class_models import (
@@ -63,6 +63,7 @@ from linkwise.class_models.partitions import (
     believed,
     between,
     branches,
+    clearest,
     cut,
     linkages_of,
     merges,
@@ -201,6 +202,57 @@ def test_views_place_new_points_like_the_given_ones(wine, rng):
     assert text[0].X.shape == (60, 59)
 
 
+def shared_by_all(rng, k=10):
+    """Return points of k classes that three directions of large variance hide, and the classes."""
+    y = np.arange(400) % k
+    own = 2.5 * np.eye(k)[y] + 0.4 * rng.standard_normal((400, k))
+    light = 40 * rng.uniform(-1, 1, (400, 3))
+    return np.hstack((own, light)) @ np.linalg.qr(rng.standard_normal((150, k + 3)))[0].T, y
+
+
+def test_whitened_views_are_whitened_directions_of_scaled_columns(rng):
+    X, _ = shared_by_all(rng)
+    *_, half, full = make_views(X)
+    assert (half.name, full.name) == ("half whitened", "whitened")
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    U, s, _ = np.linalg.svd(scaled, full_matrices=False)
+    for view, power in ((half, 0.5), (full, 0.0)):
+        Z = U[:, :13] * s[:13] ** power  # 13 directions: the others are rounding errors
+        Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+        assert_allclose(view.X @ view.X.T, Z @ Z.T, atol=1e-6)
+        assert_allclose(prepare(view, X), view.X, atol=1e-8)
+    assert len(make_views(X[:, :100])) < len(make_views(X))  # few columns need none
+
+
+def test_what_all_classes_share_does_not_hide_them(rng):
+    X, y = shared_by_all(rng)
+    views = make_views(X, kinds=("given", "scaled", "directions"))
+    learners = make_learners(views, ("graph", "island"), 0)
+    found = plain_partitions(views, learners, linkages_of(learners, 0), 10, 0)
+    assert max(adjusted_rand_index(one.labels, y) for one in found) < 0.5
+    assert adjusted_rand_index(LinkClustering(10, random_state=0).fit(X).labels_, y) > 0.9
+
+
+def test_a_whitened_graph_decides_alone_only_if_it_is_much_clearer():
+    views, inside = [0, 1, 2], np.array([[0.6, 0.5, 0.4], [0.3, 0.4, 0.85]])
+    assert clearest(inside, views, [2], 10) == 2
+    assert clearest(inside, views, [], 10) is None
+    assert clearest(inside, views, [1], 10) is None
+    inside[1, 2] = 0.65
+    assert clearest(inside, views, [2], 10) is None
+
+
+def test_cannot_links_tell_little_about_many_clusters(rng):
+    X, y = make_blobs(600, 5, centers=40, cluster_std=1.5, random_state=0)
+    links = sample_pairs(y, 100, random_state=0)
+    assert bits_told(links, 40) < 30 < bits_told(links, 2) == 100
+    plain, told = (
+        LinkClustering(40, effort="fast", random_state=0).fit(X, constraints=c).labels_
+        for c in (None, links)
+    )
+    assert adjusted_rand_index(y, told) > adjusted_rand_index(y, plain) - 0.01
+
+
 def test_many_clusters_tell_the_share_of_wrong_answers(rng):
     k = 40  # few pairs are in one cluster, so most must-links are wrong if one answer in ten is
     y = rng.integers(k, size=800)
@@ -280,16 +332,16 @@ def test_candidates_weigh_by_what_they_said_of_unseen_answers():
         held_out = None if score is None else np.full(100, score)
         return Candidate("", 0, 0, 1.0, held_out)
 
-    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)], 100)
+    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)], 100, 100)
     assert w[0] > w[1] > w[2] == 0
     assert_allclose(w.sum(), 1)
-    assert_allclose(weights_of([candidate(None)], 3), 1)
+    assert_allclose(weights_of([candidate(None)], 3, 3), 1)
 
 
 def test_few_answers_prefer_the_large_penalty():
     flat = np.full(10, -0.3)
     both = [Candidate("", 0, 0, penalty, flat) for penalty in (30.0, 0.03)]
-    few, many = weights_of(both, 10), weights_of(both, 1000)
+    few, many = weights_of(both, 10, 10), weights_of(both, 1000, 1000)
     assert few[0] > 0.9
     assert_allclose(many, 0.5)
 

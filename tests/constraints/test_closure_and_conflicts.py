@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.constraints import Constraints
-from linkwise.constraints.conflicts import explain, find_conflict
+from linkwise.constraints.conflicts import explain, find_conflict, is_contradictory
+from linkwise.constraints.consistency import seem_right
 from linkwise.exceptions import InfeasibleConstraints
 
 N = 6
@@ -219,3 +220,20 @@ def test_relation_of_scalars_and_unknown_ids():
 def test_number_of_clusters_is_at_least_one():
     with pytest.raises(ValueError, match="n_clusters must be at least 1, got 0"):
         Constraints().conflict(0)
+
+
+@given(pair_lists, st.booleans())
+@laws
+def test_pairs_are_contradictory_where_a_conflict_is_found(links, two):
+    found = find_conflict(len(links.ids), links.pairs, links.sign, 2 if two else None)
+    assert is_contradictory(len(links.ids), links.pairs, links.sign, two=two) == (found is not None)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_many_right_answers_seem_right_and_wrong_or_few_ones_do_not(k):
+    y = np.arange(200) % k
+    right = Constraints.sample(y, 600, random_state=0)
+    assert seem_right(right, 0.05, two=k == 2)
+    assert not seem_right(Constraints.sample(y, 60, random_state=0), 0.05, two=k == 2)
+    wrong = Constraints.sample(y, 600, error_rate=0.05, random_state=0)
+    assert not seem_right(wrong, 0.05, two=k == 2)

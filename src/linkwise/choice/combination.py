@@ -6,11 +6,17 @@
     (4)  p ~ exp((log g + u log f) / (1 + u) + t y)         y the labels of the start
 
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
-not, so B is less. The second term prefers large penalties l, the more the fewer the constraints; it
-is gone from FULL constraints on. Clusters are matched to those of the best candidate by the
-Hungarian method. (3) learns from all points, also those without constraints; u grows to 1 with
-FULL constraints. t falls with the number of constraints m like FADE / (FADE + m): where the models
-are in doubt, the start decides as long as little is known.
+not, so B is less. The second term prefers large penalties l, the more the less is told; it is gone
+from FULL bits on. Clusters are matched to those of the best candidate by the Hungarian method. (3)
+learns from all points, also those without constraints; u grows to 1 with FULL bits. Where the models
+are in doubt, the start decides as long as little is known: t falls with the bits b that are told,
+and is 0 if there is a constraint for each of the n points.
+
+    (5)  t = SURE FADE / (FADE + b) max(0, 1 - m/n)
+    (6)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
+
+Of k clusters of one size, a constraint holds by chance for a share 1/k of all pairs, or 1 - 1/k. So
+a hundred cannot-links tell little about forty clusters: what is believed without them remains.
 
 Without constraints the partition that is believed most (``partitions``) is taken.
 """
@@ -42,11 +48,12 @@ from linkwise.class_models.pair_softmax import (
     start_weights,
 )
 from linkwise.class_models.partitions import BOLD, CAUTIOUS, with_constraints
+from linkwise.constraints.consistency import seem_right
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
-PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the constraints from which on it is 0
+PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the bits from which on it is 0
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates change no label, but slow predict down
-FADE = 20  # constraints that count as much as the start
+FADE = 20  # bits that count as much as the start
 FLOOR = 1e-3  # probability: one candidate alone must not rule a class out
 ROUNDS = 3, 10  # of co-EM, at least and at most: with a constraint for every point, ten gave .04
 #                 more than three on the development sets; with one for four points, no more
@@ -83,12 +90,29 @@ class Combination(NamedTuple):
     weights: np.ndarray  # of the candidates
 
 
-def weights_of(candidates, m):
-    """Return w of Eq. (1), (c,), summing to 1."""
+def bits_told(links, k):
+    """Return b of Eq. (6).
+
+    >>> from linkwise import Constraints
+    >>> links = Constraints(must_link=[(0, 1)], cannot_link=[(1, 2), (1, 3)])
+    >>> float(bits_told(links, 2)), round(float(bits_told(links, 40)), 2)
+    (3.0, 3.0)
+    >>> round(float(bits_told(links.select([1, 2]), 40)), 2)
+    0.07
+    """
+    m = links.n_pairs
+    if k < 2:
+        return m
+    must = int((links.sign > 0).sum())
+    return min(m, must * np.log2(k) - (m - must) * np.log2(1 - 1 / k))  # Eq. (6)
+
+
+def weights_of(candidates, m, bits):
+    """Return w of Eq. (1), (c,), summing to 1, for m constraints that tell some bits."""
     if candidates[0].held_out is None:
         return np.ones(1)
     total = SHARPNESS * np.array([one.held_out.mean() for one in candidates]) * m
-    preference = PREFERENCE * max(0.0, 1 - m / FULL)
+    preference = PREFERENCE * max(0.0, 1 - bits / FULL)
     total += preference * np.log([one.penalty / PENALTIES[0] for one in candidates])
     w = np.exp(total - total.max())
     w[w < LEAST_WEIGHT] = 0
@@ -136,10 +160,10 @@ def _with_co_training(g, f, share):
     return both / (1 + share)
 
 
-def starts_among(partitions, belief, m):
+def starts_among(partitions, belief, bits):
     """Return (starts, belief in each): all partitions, and linkages with constraints besides."""
     starts = [one._replace(linkage=None) for one in partitions]
-    if m < FULL:  # so few would merge islands by chance
+    if bits < FULL:  # so few constraints would merge islands by chance
         return starts, belief
     linked = [i for i, one in enumerate(partitions) if one.linkage is not None]
     for vote, name in ((CAUTIOUS, "constrained"), (BOLD, "boldly constrained")):
@@ -153,15 +177,17 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
-    m = links.n_pairs
-    partitions, belief = starts_among(partitions, belief, m)
+    m, bits = links.n_pairs, bits_told(links, k)
+    partitions, belief = starts_among(partitions, belief, bits)
     ranked = rank_starts(partitions, belief, k, links, seed)
     ranked = ranked if earlier is None else [earlier]
-    starts = effort.starts if m >= FULL else 1  # fewer cannot tell them apart
+    starts = effort.starts if bits >= FULL else 1  # less cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
     judgement = judge_all(problem, effort, deadline=deadline, seed=seed)
-    candidates, weights = judgement.candidates, weights_of(judgement.candidates, m)
-    if m >= FULL:  # models of fewer would doubt right constraints as well
+    candidates = judgement.candidates
+    weights = weights_of(candidates, m, bits)
+    # models of few constraints would doubt right ones as well
+    if bits >= FULL and not seem_right(links, ERROR, two=k == 2):
         links = doubted(links, judgement, weights)
     problem, every = problem._replace(links=links), chained(links, k)
     best = int(np.argmax(weights))
@@ -175,12 +201,12 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
         labels = namespace(evidence).argmax(evidence, axis=1)
         rounds = int(np.clip(ROUNDS[1] * links.n_pairs / len(labels), *ROUNDS))
         state = co_em(models.learners, labels, k, links, rounds=rounds, error=ERROR)
-        share, wrong = min(1.0, m / FULL), state.error
+        share, wrong = min(1.0, bits / FULL), state.error
         co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, share)
     start = with_constraints(problem.starts[candidates[0].start], k, every)
-    held = SURE * FADE / (FADE + m) * np.eye(k)  # for every label of the start
-    evidence = evidence + door(evidence).asarray(held, evidence)[start]
+    t = SURE * FADE / (FADE + bits) * max(0.0, 1 - m / len(start))  # Eq. (5)
+    evidence = evidence + door(evidence).asarray(t * np.eye(k), evidence)[start]
     score = None
     if judgement.folds:
         held_out = np.array([one.held_out for one in candidates])

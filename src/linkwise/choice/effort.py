@@ -23,12 +23,12 @@ EFFORTS = {
         judged=2, rows=20_000,
     ),
     "balanced": Effort(
-        views=("given", "scaled", "ranked", "directions"),
+        views=("given", "scaled", "ranked", "directions", "half whitened", "whitened"),
         learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=4,
         folds=5, judged=8, rows=100_000,
     ),
     "thorough": Effort(
-        views=("given", "scaled", "ranged", "ranked", "directions"),
+        views=("given", "scaled", "ranged", "ranked", "directions", "half whitened", "whitened"),
         learners=("graph", "near", "wide", "linear", "island", "full", "tied"), sets=6, starts=6,
         folds=5, judged=18, rows=200_000,
     ),

@@ -19,6 +19,7 @@ from linkwise.class_models import (
 from linkwise.class_models.learners import graph_of
 from linkwise.class_models.pair_softmax import feature_sets
 from linkwise.class_models.partitions import believed, linkages_of
+from linkwise.class_models.views import whitened_among
 
 COLUMNS = 1000  # numbers a row takes at least while it is placed, for the size of the blocks
 NEIGHBOURS_KEPT = 500_000  # points whose neighbours in the graphs are kept: about 200 MB
@@ -69,7 +70,7 @@ class Plain:
         if k not in self._partitions:
             views, learners = self.models.views, self.models.learners
             found = plain_partitions(views, learners, self.linkages, k, self.seed)
-            self._partitions[k] = found, believed(found, learners, k)
+            self._partitions[k] = found, believed(found, learners, k, whitened_among(views))
         return self._partitions[k]
 
     def silhouettes(self, numbers):

@@ -5,6 +5,12 @@
     ranged      every column of range 1 (min-max)
     ranked      every column replaced by the normal quantile of its rank
     directions  every row of length 1: as given if no entry is negative, else of scaled columns
+    whitened    principal directions of the scaled columns, each divided by its deviation, then
+                every row of length 1
+    half whitened   the same, each divided by the root of its deviation
+
+The first directions of many columns often show what all classes share (the light in pictures of
+faces) and hide the others; whitened views are made where there are more than ``LIMIT`` columns.
 
 Each view is centred and reduced to at most ``LIMIT`` principal directions. A view that would
 repeat another is left out: scaled, if all columns already have about the same variance; ranged, if
@@ -26,6 +32,8 @@ LIMIT = 100  # directions: the graph and the kernels of a view cost O(n LIMIT) a
 ALIKE = 1.2  # ratio of largest to smallest deviation up to which scaling would change little
 MANY = 200  # columns; ranks of more (pixels, words) are mostly ties, and slow to look up
 FEW = 8  # columns; the length of a row of fewer is information rather than scale
+WHITENED = {"half whitened": 0.5, "whitened": 1.0}  # power of the deviation to divide by
+FLAT = 1e-5  # of the largest deviation; directions of less are rounding errors
 LARGE = 5000  # rows, from which on a view costs seconds
 # geometric mean of the ranges of columns by the largest: .2 to 1 for pixels and their principal
 # coordinates, at most .1 for measurements in several units
@@ -44,6 +52,7 @@ class View(NamedTuple):
     centre: np.ndarray  # (d,)
     basis: np.ndarray | None  # (d, r)
     X: np.ndarray  # (n, r) the points, prepared
+    last: bool = False  # whether rows get length 1 in the basis, after everything else
 
 
 def one_unit(ranges):
@@ -74,7 +83,8 @@ def _ranked(X, table):
 def prepare(view, X):
     """Return new points prepared as in a view, (q, r)."""
     Y = _prepared(X, view.first, view.scale, view.table, view.unit) - view.centre
-    return Y if view.basis is None else Y @ view.basis
+    Y = Y if view.basis is None else Y @ view.basis
+    return unit_rows(Y) if view.last else Y
 
 
 def _view(name, X, *, first=None, scale=None, table=None, unit=False, seed=0):
@@ -89,7 +99,28 @@ def _view(name, X, *, first=None, scale=None, table=None, unit=False, seed=0):
     return View(name, first, scale, table, unit, centre, basis, Y)
 
 
-def make_views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
+def _whitened(name, X, *, first, scale, seed):
+    """Return the View of that name in WHITENED."""
+    Y = _prepared(X, first, scale, None, False)
+    xp, tools = namespace(Y), door(Y)
+    centre = xp.mean(Y, axis=0)
+    Y = Y - centre
+    basis = tools.leading_directions(Y, min(LIMIT, *Y.shape), seed)
+    deviation = to_host(xp.std(Y @ basis, axis=0))
+    kept = deviation > FLAT * deviation.max()
+    power = deviation ** WHITENED[name]
+    factor = np.divide(1, power, out=np.zeros_like(deviation), where=kept)
+    basis = basis * tools.asarray(factor, basis)
+    Y = unit_rows(Y @ basis)
+    return View(name, first, scale, None, False, centre, basis, Y, last=True)
+
+
+def whitened_among(views):
+    """Return the numbers of the whitened views."""
+    return [number for number, view in enumerate(views) if view.name in WHITENED]
+
+
+def make_views(X, *, kinds=("given", "scaled", "ranked", "directions", *WHITENED), seed=0):
     """Return the views of points X (n, d), dense or sparse: a list of at least one View."""
     first = None
     if sparse.issparse(X):
@@ -122,4 +153,10 @@ def make_views(X, *, kinds=("given", "scaled", "ranked", "directions"), seed=0):
     if "directions" in kinds and Y.shape[1] >= FEW:
         scale = None if least.min() >= 0 else by_deviation
         found.append(_view("directions", X, first=first, scale=scale, unit=True, seed=seed))
+    if Y.shape[1] > LIMIT and not pixels:
+        found += [
+            _whitened(name, X, first=first, scale=by_deviation, seed=seed)
+            for name in WHITENED
+            if name in kinds
+        ]
     return found

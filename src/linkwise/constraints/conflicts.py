@@ -130,11 +130,24 @@ def listed_both_ways(n: int, must: Array, cannot: Array) -> Array:
     return np.isin(cannot[:, 0] * n + cannot[:, 1], must[:, 0] * n + must[:, 1])
 
 
-def odd_cycle_conflict(n: int, ends: Array, sign: Array, *, budget: int = BUDGET) -> Array | None:
-    """Return a cycle with an odd number of cannot-links, or None: two clusters suffice."""
+def double_cover(n: int, ends: Array, sign: Array) -> Array:
+    """Return the edges (2 m, 2) of the double cover on 2 n points."""
     crossing = (sign < 0) * n
     a, b = ends.T
-    cover = np.stack([np.r_[a, a + n], np.r_[b + crossing, (b + n - crossing)]], axis=1)
+    return np.stack([np.r_[a, a + n], np.r_[b + crossing, (b + n - crossing)]], axis=1)
+
+
+def is_contradictory(n: int, ends: Array, sign: Array, *, two: bool = False) -> bool:
+    """Tell whether pairs contradict each other: with any number of clusters, or with two."""
+    if not two:
+        return bool(contradicted(n, ends, sign).any())
+    component = components(2 * n, double_cover(n, ends, sign))
+    return bool((component[:n] == component[n:]).any())
+
+
+def odd_cycle_conflict(n: int, ends: Array, sign: Array, *, budget: int = BUDGET) -> Array | None:
+    """Return a cycle with an odd number of cannot-links, or None: two clusters suffice."""
+    cover = double_cover(n, ends, sign)
     component = components(2 * n, cover)
     cannot = ends[sign < 0]
     direct = listed_both_ways(n, ends[sign > 0], cannot)
