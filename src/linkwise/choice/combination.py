@@ -8,9 +8,9 @@
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
 not, so B is less. The second term prefers large penalties l, the more the less is told; it is gone
 from FULL bits on. Clusters are matched to those of the best candidate by the Hungarian method. (3)
-learns from all points, also those without constraints; u grows to 1 with FULL bits. Where the models
-are in doubt, the start decides as long as little is known: t falls with the bits b that are told,
-and is 0 if there is a constraint for each of the n points.
+learns from all points, also those without constraints; u grows to 1 with FULL bits. Where the
+models are in doubt, the start decides as long as little is known: t falls with the bits b that are
+told, and is 0 if there is a constraint for each of the n points.
 
     (5)  t = SURE FADE / (FADE + b) max(0, 1 - m/n)
     (6)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
