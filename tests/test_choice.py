@@ -332,16 +332,16 @@ def test_candidates_weigh_by_what_they_said_of_unseen_answers():
         held_out = None if score is None else np.full(100, score)
         return Candidate("", 0, 0, 1.0, held_out)
 
-    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)], 100, 100)
+    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)], 2, 100, 1.0)
     assert w[0] > w[1] > w[2] == 0
     assert_allclose(w.sum(), 1)
-    assert_allclose(weights_of([candidate(None)], 3, 3), 1)
+    assert_allclose(weights_of([candidate(None)], 2, 3, 0.05), 1)
 
 
 def test_few_answers_prefer_the_large_penalty():
     flat = np.full(10, -0.3)
     both = [Candidate("", 0, 0, penalty, flat) for penalty in (30.0, 0.03)]
-    few, many = weights_of(both, 10, 10), weights_of(both, 1000, 1000)
+    few, many = weights_of(both, 2, 10, 0.1), weights_of(both, 2, 1000, 1.0)
     assert few[0] > 0.9
     assert_allclose(many, 0.5)
 

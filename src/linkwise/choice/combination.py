@@ -1,16 +1,16 @@
 """Candidates combined by weight, and new points placed by the combination.
 
-    (1)  w_c ~ exp(B m (l_c - max l) - a log(l_max / l)),   l_c of Eq. (1) of ``candidates``
+    (1)  w_c ~ exp(B m (l_c - max l) - a log2(k) log(l_max / l)),   l_c of (1) of ``candidates``
     (2)  g = sum_c w_c log p_c                              the candidates, pooled
     (3)  f = co-EM of all learners from the labels of g     (``co_training``)
     (4)  p ~ exp((log g + u log f) / (1 + u) + t y)         y the labels of the start
 
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
-not, so B is less. The second term prefers large penalties l, the more the less is told; it is gone
-from FULL bits on. Clusters are matched to those of the best candidate by the Hungarian method. (3)
-learns from all points, also those without constraints; u grows to 1 with FULL bits. Where the
-models are in doubt, the start decides as long as little is known: t falls with the bits b that are
-told, and is 0 if there is a constraint for each of the n points.
+not, so B is less. The second term prefers large penalties l, the more the less is told and the more
+clusters there are; it is gone from FULL bits on. Clusters are matched to those of the best one
+by the Hungarian method. (3) learns from all points, also those without constraints; u grows to 1
+with FULL bits. Where the models are in doubt, the start decides as long as little is known: t falls
+with the bits b that are told, and is 0 if there is a constraint for each of the n points.
 
     (5)  t = SURE FADE / (FADE + b) max(0, 1 - m/n)
     (6)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
@@ -51,7 +51,8 @@ from linkwise.class_models.partitions import BOLD, CAUTIOUS, with_constraints
 from linkwise.constraints.consistency import seem_right
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
-PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the bits from which on it is 0
+PREFERENCE = 1.0  # a for no constraints
+FULL, EACH = 60, 6  # bits from which on a is 0: EACH for every cluster, at least FULL
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates change no label, but slow predict down
 FADE = 20  # bits that count as much as the start
 FLOOR = 1e-3  # probability: one candidate alone must not rule a class out
@@ -107,12 +108,17 @@ def bits_told(links, k):
     return min(m, must * np.log2(k) - (m - must) * np.log2(1 - 1 / k))  # Eq. (6)
 
 
-def weights_of(candidates, m, bits):
-    """Return w of Eq. (1), (c,), summing to 1, for m constraints that tell some bits."""
+def share_told(links, k):
+    """Return b by FULL, at most 1."""
+    return min(1.0, bits_told(links, k) / max(FULL, EACH * k))
+
+
+def weights_of(candidates, k, m, share):
+    """Return w of Eq. (1), (c,), summing to 1, for m constraints that tell a share of FULL bits."""
     if candidates[0].held_out is None:
         return np.ones(1)
     total = SHARPNESS * np.array([one.held_out.mean() for one in candidates]) * m
-    preference = PREFERENCE * max(0.0, 1 - bits / FULL)
+    preference = PREFERENCE * np.log2(k) * (1 - share)
     total += preference * np.log([one.penalty / PENALTIES[0] for one in candidates])
     w = np.exp(total - total.max())
     w[w < LEAST_WEIGHT] = 0
@@ -160,10 +166,10 @@ def _with_co_training(g, f, share):
     return both / (1 + share)
 
 
-def starts_among(partitions, belief, bits):
-    """Return (starts, belief in each): all partitions, and linkages with constraints besides."""
+def starts_among(partitions, belief, enough):
+    """Return (starts, belief in each): all partitions; with enough bits told, linkages besides."""
     starts = [one._replace(linkage=None) for one in partitions]
-    if bits < FULL:  # so few constraints would merge islands by chance
+    if not enough:  # so few constraints would merge islands by chance
         return starts, belief
     linked = [i for i, one in enumerate(partitions) if one.linkage is not None]
     for vote, name in ((CAUTIOUS, "constrained"), (BOLD, "boldly constrained")):
@@ -177,17 +183,17 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
-    m, bits = links.n_pairs, bits_told(links, k)
-    partitions, belief = starts_among(partitions, belief, bits)
+    m, share = links.n_pairs, share_told(links, k)
+    partitions, belief = starts_among(partitions, belief, share == 1)
     ranked = rank_starts(partitions, belief, k, links, seed)
     ranked = ranked if earlier is None else [earlier]
-    starts = effort.starts if bits >= FULL else 1  # less cannot tell them apart
+    starts = effort.starts if share == 1 else 1  # less cannot tell them apart
     problem = Problem(sets, ranked[:starts], k, links)
     judgement = judge_all(problem, effort, deadline=deadline, seed=seed)
     candidates = judgement.candidates
-    weights = weights_of(candidates, m, bits)
+    weights = weights_of(candidates, k, m, share)
     # models of few constraints would doubt right ones as well
-    if bits >= FULL and not seem_right(links, ERROR, two=k == 2):
+    if share == 1 and not seem_right(links, ERROR, two=k == 2):
         links = doubted(links, judgement, weights)
     problem, every = problem._replace(links=links), chained(links, k)
     best = int(np.argmax(weights))
@@ -201,11 +207,11 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
         labels = namespace(evidence).argmax(evidence, axis=1)
         rounds = int(np.clip(ROUNDS[1] * links.n_pairs / len(labels), *ROUNDS))
         state = co_em(models.learners, labels, k, links, rounds=rounds, error=ERROR)
-        share, wrong = min(1.0, bits / FULL), state.error
+        wrong = state.error
         co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, share)
     start = with_constraints(problem.starts[candidates[0].start], k, every)
-    t = SURE * FADE / (FADE + bits) * max(0.0, 1 - m / len(start))  # Eq. (5)
+    t = SURE * FADE / (FADE + bits_told(links, k)) * max(0.0, 1 - m / len(start))  # Eq. (5)
     evidence = evidence + door(evidence).asarray(t * np.eye(k), evidence)[start]
     score = None
     if judgement.folds:

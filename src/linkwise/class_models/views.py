@@ -10,7 +10,8 @@
     half whitened   the same, each divided by the root of its deviation
 
 The first directions of many columns often show what all classes share (the light in pictures of
-faces) and hide the others; whitened views are made where there are more than ``LIMIT`` columns.
+faces) and hide the others; whitened views are made where there are more than ``LIMIT`` columns,
+unless these are nearly uncorrelated: then whitened is the same as scaled.
 
 Each view is centred and reduced to at most ``LIMIT`` principal directions. A view that would
 repeat another is left out: scaled, if all columns already have about the same variance; ranged, if
@@ -34,6 +35,7 @@ MANY = 200  # columns; ranks of more (pixels, words) are mostly ties, and slow t
 FEW = 8  # columns; the length of a row of fewer is information rather than scale
 WHITENED = {"half whitened": 0.5, "whitened": 1.0}  # power of the deviation to divide by
 FLAT = 1e-5  # of the largest deviation; directions of less are rounding errors
+UNEVEN = 3.0  # largest deviation of a direction by the median; 2 for 300 singular vectors of texts
 LARGE = 5000  # rows, from which on a view costs seconds
 # geometric mean of the ranges of columns by the largest: .2 to 1 for pixels and their principal
 # coordinates, at most .1 for measurements in several units
@@ -99,8 +101,8 @@ def _view(name, X, *, first=None, scale=None, table=None, unit=False, seed=0):
     return View(name, first, scale, table, unit, centre, basis, Y)
 
 
-def _whitened(name, X, *, first, scale, seed):
-    """Return the View of that name in WHITENED."""
+def _whitened(X, names, *, first, scale, seed):
+    """Return the Views of some names in WHITENED; none if the columns are nearly uncorrelated."""
     Y = _prepared(X, first, scale, None, False)
     xp, tools = namespace(Y), door(Y)
     centre = xp.mean(Y, axis=0)
@@ -108,11 +110,16 @@ def _whitened(name, X, *, first, scale, seed):
     basis = tools.leading_directions(Y, min(LIMIT, *Y.shape), seed)
     deviation = to_host(xp.std(Y @ basis, axis=0))
     kept = deviation > FLAT * deviation.max()
-    power = deviation ** WHITENED[name]
-    factor = np.divide(1, power, out=np.zeros_like(deviation), where=kept)
-    basis = basis * tools.asarray(factor, basis)
-    Y = unit_rows(Y @ basis)
-    return View(name, first, scale, None, False, centre, basis, Y, last=True)
+    if deviation.max() < UNEVEN * np.median(deviation[kept]):
+        return []
+    found = []
+    for name in names:
+        power = deviation ** WHITENED[name]
+        factor = np.divide(1, power, out=np.zeros_like(deviation), where=kept)
+        each = basis * tools.asarray(factor, basis)
+        points = unit_rows(Y @ each)
+        found.append(View(name, first, scale, None, False, centre, each, points, last=True))
+    return found
 
 
 def whitened_among(views):
@@ -154,9 +161,6 @@ def make_views(X, *, kinds=("given", "scaled", "ranked", "directions", *WHITENED
         scale = None if least.min() >= 0 else by_deviation
         found.append(_view("directions", X, first=first, scale=scale, unit=True, seed=seed))
     if Y.shape[1] > LIMIT and not pixels:
-        found += [
-            _whitened(name, X, first=first, scale=by_deviation, seed=seed)
-            for name in WHITENED
-            if name in kinds
-        ]
+        names = [name for name in WHITENED if name in kinds]
+        found += _whitened(X, names, first=first, scale=by_deviation, seed=seed)
     return found
