@@ -10,9 +10,9 @@ not, so B is less. The second term prefers large penalties l, the more the less 
 clusters there are; it is gone from FULL bits on. Clusters are matched to those of the best one
 by the Hungarian method. (3) learns from all points, also those without constraints; u grows to 1
 with FULL bits. Where the models are in doubt, the start decides as long as little is known: t falls
-with the bits b that are told, and is 0 if there is a constraint for each of the n points.
+with the bits b that are told.
 
-    (5)  t = SURE FADE / (FADE + b) max(0, 1 - m/n)
+    (5)  t = SURE FADE / (FADE + b)
     (6)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
 
 Of k clusters of one size, a constraint holds by chance for a share 1/k of all pairs, or 1 - 1/k. So
@@ -211,7 +211,7 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
         co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, share)
     start = with_constraints(problem.starts[candidates[0].start], k, every)
-    t = SURE * FADE / (FADE + bits_told(links, k)) * max(0.0, 1 - m / len(start))  # Eq. (5)
+    t = SURE * FADE / (FADE + bits_told(links, k))  # Eq. (5)
     evidence = evidence + door(evidence).asarray(t * np.eye(k), evidence)[start]
     score = None
     if judgement.folds:
