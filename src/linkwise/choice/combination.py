@@ -52,7 +52,7 @@ from linkwise.constraints.consistency import seem_right
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
 PREFERENCE = 1.0  # a for no constraints
-FULL, EACH = 60, 6  # bits from which on a is 0: EACH for every cluster, at least FULL
+FULL, MANY, EACH = 60, 10, 12  # bits from which on a is 0: FULL, and EACH for a cluster beyond MANY
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates change no label, but slow predict down
 FADE = 20  # bits that count as much as the start
 FLOOR = 1e-3  # probability: one candidate alone must not rule a class out
@@ -110,7 +110,7 @@ def bits_told(links, k):
 
 def share_told(links, k):
     """Return b by FULL, at most 1."""
-    return min(1.0, bits_told(links, k) / max(FULL, EACH * k))
+    return min(1.0, bits_told(links, k) / (FULL + EACH * max(0, k - MANY)))
 
 
 def weights_of(candidates, k, m, share):
