@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits, load_wine
 
 from linkwise import Constraints, LinkClustering, load, sample_pairs, save
 from linkwise.arrays import host, to_host
+from linkwise.class_models import make_views
 from linkwise.class_models.beliefs import log_likelihood
 from linkwise.class_models.pair_softmax import fit_pairs, fits_of
 from linkwise.embedding import layout, place
@@ -261,3 +262,12 @@ def test_distances_of_strays_are_those_of_numpy():
     T = torch.from_numpy(X)
     assert_allclose(distances(T).numpy(), distances(X))
     assert_allclose(distances(T, T[:9] + 1).numpy(), distances(X, X[:9] + 1))
+
+
+def test_whitened_views_are_those_of_numpy():
+    X = numbers(60, 130) @ np.diag(1 / np.arange(1, 131)) @ numbers(130, 130, seed=1)
+    both = make_views(X), make_views(torch.asarray(X))
+    assert [one.name for one in both[1]] == [one.name for one in both[0]]
+    for view, tensor in zip(*both, strict=True):
+        if "whitened" in view.name:
+            assert_allclose(to_host(tensor.X @ tensor.X.T), view.X @ view.X.T, atol=1e-5)

@@ -7,10 +7,10 @@
 
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
 not, so B is less. The second term prefers large penalties l, the more the less is told and the more
-clusters there are; it is gone from FULL bits on. Clusters are matched to those of the best one
-by the Hungarian method. (3) learns from all points, also those without constraints; u grows to 1
-with FULL bits. Where the models are in doubt, the start decides as long as little is known: t falls
-with the bits b that are told.
+clusters there are; it is gone from FULL bits on, and EACH more for a cluster beyond MANY. Clusters
+are matched to those of the best one by the Hungarian method. (3) learns from all points, also those
+without constraints; u grows to 1 with FULL bits. Where the models are in doubt, the start decides
+as long as little is known: t falls with the bits b that are told.
 
     (5)  t = SURE FADE / (FADE + b)
     (6)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
@@ -109,12 +109,12 @@ def bits_told(links, k):
 
 
 def share_told(links, k):
-    """Return b by FULL, at most 1."""
+    """Return b as a share of the bits that are enough, at most 1."""
     return min(1.0, bits_told(links, k) / (FULL + EACH * max(0, k - MANY)))
 
 
 def weights_of(candidates, k, m, share):
-    """Return w of Eq. (1), (c,), summing to 1, for m constraints that tell a share of FULL bits."""
+    """Return w of Eq. (1), (c,), summing to 1, for m constraints; share as of `share_told`."""
     if candidates[0].held_out is None:
         return np.ones(1)
     total = SHARPNESS * np.array([one.held_out.mean() for one in candidates]) * m
