@@ -60,8 +60,8 @@ from linkwise.constraints.chains import with_chains, with_chains_of
 
 PENALTIES = (30.0, 3.0, 0.3, 0.03)  # each fit starts from the one before
 FEWEST = 10  # constraints: fewer judge nothing, and correct the start by the largest penalty
-JUDGES = 10_000  # constraints that judge. Fits to 3,000 of 10,000 chose models that suit 3,000:
-#                  newsgroups .47 instead of .52, 60,000 images of digits .939 instead of .941
+JUDGES = 10_000  # constraints that judge: what suits a part of them may be too simple for all.
+#                  60,000 images of digits with 10,000 had .939 by 3,000 judges, .941 by all
 FEWEST_TRIED = 2  # before any deadline: one alone would not be a choice
 OF_EACH = 2  # feature sets that all folds judge with every start
 FIRST_FOLD = 0.5  # share of the time for the first fold; the rest is for the best candidates
