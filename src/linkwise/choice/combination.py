@@ -1,22 +1,23 @@
 """Candidates combined by weight, and new points placed by the combination.
 
-    (1)  w_c ~ exp(B m (l_c - max l) - a log2(k) log(l_max / l)),   l_c of (1) of ``candidates``
+    (1)  w_c ~ exp(B m (l_c - max l) - a log(l_max / l)),   l_c of Eq. (1) of ``candidates``
     (2)  g = sum_c w_c log p_c                              the candidates, pooled
     (3)  f = co-EM of all learners from the labels of g     (``co_training``)
     (4)  p ~ exp((log g + u log f) / (1 + u) + t y)         y the labels of the start
 
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
-not, so B is less. The second term prefers large penalties l, the more the less is told and the more
-clusters there are; it is gone from FULL bits on, and EACH more for a cluster beyond MANY. Clusters
-are matched to those of the best one by the Hungarian method. (3) learns from all points, also those
-without constraints; u grows to 1 with FULL bits. Where the models are in doubt, the start decides
-as long as little is known: t falls with the bits b that are told.
-
-    (5)  t = SURE FADE / (FADE + b)
-    (6)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
+not, so B is less. The second term prefers large penalties l, the more the less is told; it is gone
+from FULL constraints on. Clusters are matched to those of the best candidate by the Hungarian
+method. (3) learns from all points, also those without constraints; u grows to 1 with FULL
+constraints. Where the models are in doubt, the start decides as long as little is known: t = SURE
+FADE / (FADE + m) for m constraints.
 
 Of k clusters of one size, a constraint holds by chance for a share 1/k of all pairs, or 1 - 1/k. So
-a hundred cannot-links tell little about forty clusters: what is believed without them remains.
+a hundred cannot-links tell little about forty clusters, and what is believed without them remains:
+for k > MANY clusters bits b count instead of constraints, EACH more are needed for a cluster beyond
+MANY, and large penalties are preferred by a factor 1 + log2(k / MANY).
+
+    (5)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
 
 Without constraints the partition that is believed most (``partitions``) is taken.
 """
@@ -51,10 +52,10 @@ from linkwise.class_models.partitions import BOLD, CAUTIOUS, with_constraints
 from linkwise.constraints.consistency import seem_right
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
-PREFERENCE = 1.0  # a for no constraints
-FULL, MANY, EACH = 60, 10, 12  # bits from which on a is 0: FULL, and EACH for a cluster beyond MANY
+PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the constraints from which on it is 0
+MANY, EACH = 10, 12  # clusters beyond which bits count; and the bits that each of these needs
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates change no label, but slow predict down
-FADE = 20  # bits that count as much as the start
+FADE = 20  # constraints that count as much as the start
 FLOOR = 1e-3  # probability: one candidate alone must not rule a class out
 ROUNDS = 3, 10  # of co-EM, at least and at most: with a constraint for every point, ten gave .04
 #                 more than three on the development sets; with one for four points, no more
@@ -92,24 +93,24 @@ class Combination(NamedTuple):
 
 
 def bits_told(links, k):
-    """Return b of Eq. (6).
+    """Return b of Eq. (5), and for few clusters the number of constraints.
 
     >>> from linkwise import Constraints
     >>> links = Constraints(must_link=[(0, 1)], cannot_link=[(1, 2), (1, 3)])
-    >>> float(bits_told(links, 2)), round(float(bits_told(links, 40)), 2)
+    >>> float(bits_told(links, 2)), float(bits_told(links, 40))
     (3.0, 3.0)
     >>> round(float(bits_told(links.select([1, 2]), 40)), 2)
     0.07
     """
     m = links.n_pairs
-    if k < 2:
+    if k <= MANY:
         return m
     must = int((links.sign > 0).sum())
-    return min(m, must * np.log2(k) - (m - must) * np.log2(1 - 1 / k))  # Eq. (6)
+    return min(m, must * np.log2(k) - (m - must) * np.log2(1 - 1 / k))  # Eq. (5)
 
 
 def share_told(links, k):
-    """Return b as a share of the bits that are enough, at most 1."""
+    """Return what constraints tell as a share of what is enough, at most 1."""
     return min(1.0, bits_told(links, k) / (FULL + EACH * max(0, k - MANY)))
 
 
@@ -118,7 +119,7 @@ def weights_of(candidates, k, m, share):
     if candidates[0].held_out is None:
         return np.ones(1)
     total = SHARPNESS * np.array([one.held_out.mean() for one in candidates]) * m
-    preference = PREFERENCE * np.log2(k) * (1 - share)
+    preference = PREFERENCE * (1 + np.log2(max(k, MANY) / MANY)) * (1 - share)
     total += preference * np.log([one.penalty / PENALTIES[0] for one in candidates])
     w = np.exp(total - total.max())
     w[w < LEAST_WEIGHT] = 0
@@ -211,7 +212,7 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
         co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, share)
     start = with_constraints(problem.starts[candidates[0].start], k, every)
-    t = SURE * FADE / (FADE + bits_told(links, k))  # Eq. (5)
+    t = SURE * FADE / (FADE + m)
     evidence = evidence + door(evidence).asarray(t * np.eye(k), evidence)[start]
     score = None
     if judgement.folds:
