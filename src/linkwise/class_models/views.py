@@ -160,7 +160,7 @@ def make_views(X, *, kinds=("given", "scaled", "ranked", "directions", *WHITENED
     if "directions" in kinds and Y.shape[1] >= FEW:
         scale = None if least.min() >= 0 else by_deviation
         found.append(_view("directions", X, first=first, scale=scale, unit=True, seed=seed))
-    if Y.shape[1] > LIMIT and not pixels:
-        names = [name for name in WHITENED if name in kinds]
+    names = [name for name in WHITENED if name in kinds]
+    if names and Y.shape[1] > LIMIT and not pixels:
         found += _whitened(X, names, first=first, scale=by_deviation, seed=seed)
     return found
