@@ -10,10 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.datasets import load_iris, load_wine, make_blobs, make_moons
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from benchmarks.quality.texts import topics
 from linkwise import Constraints, InfeasibleConstraints, LinkClustering, sample_pairs
 from linkwise.choice.candidates import (
     Candidate,
@@ -27,7 +29,7 @@ from linkwise.choice.candidates import (
 )
 from linkwise.choice.combination import bits_told, matching, weights_of
 from linkwise.choice.counting import forced
-from linkwise.choice.effort import EFFORTS
+from linkwise.choice.effort import EFFORTS, PROBE
 from linkwise.class_models import (
     coordinates,
     make_learners,
@@ -53,25 +55,16 @@ from linkwise.class_models.learners import (
     linear_smoother,
     without_own,
 )
+from linkwise.class_models.linkage import Linkage, linkages_of, with_tree
 from linkwise.class_models.partitions import (
-    BOLD,
-    CAUTIOUS,
-    EMPTY,
-    Linkage,
     Partition,
     agreements,
     believed,
-    between,
-    branches,
     clearest,
-    cut,
-    linkages_of,
-    merges,
-    move_branches,
     plain_partitions,
-    votes,
 )
 from linkwise.class_models.silhouettes import principal
+from linkwise.class_models.views import are_texts
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.partition.hard import assign
@@ -184,9 +177,60 @@ def test_a_smoother_places_the_points_it_knows_where_they_are(make, wine):
 
 def test_gaussian_models_tell_gaussians_apart(rng):
     X, y = make_blobs(300, 4, centers=3, random_state=0)
-    model = gaussian_model(X, 0, tied=False, seed=0)
+    model = gaussian_model(X, 0, "full", seed=0)
     p = predict_classes(model, None, np.eye(3)[y], coordinates(model, X))
     assert (p.argmax(axis=1) == y).mean() > 0.98
+
+
+def test_a_round_model_is_the_nearest_mean_of_classes_of_one_size():
+    X, y = make_blobs(300, 4, centers=3, random_state=0)
+    model = gaussian_model(X, 0, "round", seed=0)
+    p = predict_classes(model, None, np.eye(3)[y], coordinates(model, X))
+    mean = np.array([X[y == c].mean(axis=0) for c in range(3)])
+    distance = ((X[:, None] - mean) ** 2).sum(axis=2)
+    assert_array_equal(p.argmax(axis=1), distance.argmin(axis=1))
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    again = gaussian_model(X @ turn, 0, "round", seed=0)
+    assert_allclose(predict_classes(again, None, np.eye(3)[y], coordinates(again, X @ turn)), p)
+
+
+def test_rows_of_texts_are_scaled_and_not_their_columns():
+    X, _ = topics(0)
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    given, cosines = make_views(X)
+    assert (given.name, cosines.name) == ("given", "cosines")
+    assert_allclose(cosines.X, rows - rows.mean(axis=0))
+    assert_allclose(prepare(cosines, 3 * X), cosines.X)  # the length of a text is irrelevant
+    (alone,) = make_views(rows)
+    assert_allclose(alone.X, cosines.X, atol=1e-12)
+    learners = make_learners([given, cosines], ("graph", "full", "tied", "round"), 0)
+    assert [one.view for one in learners if one.name in ("full", "tied", "round")] == [1, 1, 1]
+
+
+def test_what_is_no_text_keeps_its_columns_scaled(rng):
+    X, _ = topics(0)
+    centred = X - X.mean(axis=0)  # as principal components are
+    correlated = X @ rng.standard_normal((30, 30))
+    units = X * 10.0 ** np.linspace(-6, 6, 30)
+    for points in (centred, correlated, units, abs(X), X[:, :4]):
+        names = [view.name for view in make_views(points)]
+        assert "cosines" not in names
+        assert len(names) > 1
+
+
+def test_pictures_are_no_texts():
+    X = load_digits().data
+    U, s, _ = np.linalg.svd(X, full_matrices=False)
+    for points in (X, U[:, :20] * s[:20], U[:, :50] * s[:50]):
+        assert not are_texts(points)
+
+
+def test_topics_are_found_as_well_as_by_k_means_on_rows_of_length_1():
+    X, y = topics(1)
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    plain = KMeans(6, n_init=10, random_state=0).fit_predict(rows)
+    found = LinkClustering(6, random_state=0).fit(X).labels_
+    assert adjusted_rand_index(found, y) > adjusted_rand_index(plain, y) - 0.02
 
 
 def test_views_place_new_points_like_the_given_ones(wine, rng):
@@ -228,7 +272,7 @@ def test_what_all_classes_share_does_not_hide_them(rng):
     X, y = shared_by_all(rng)
     views = make_views(X, kinds=("given", "scaled", "directions"))
     learners = make_learners(views, ("graph", "island"), 0)
-    found = plain_partitions(views, learners, linkages_of(learners, 0), 10, 0)
+    found = plain_partitions(views, learners, linkages_of(learners, 20, 0), 10, 0)
     assert max(adjusted_rand_index(one.labels, y) for one in found) < 0.5
     assert adjusted_rand_index(LinkClustering(10, random_state=0).fit(X).labels_, y) > 0.9
 
@@ -309,7 +353,7 @@ def test_a_softmax_of_pairs_finds_classes_that_no_partition_shows(rng):
     pairs = distinct(pairs)
     links = links_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
     seen = make_views(X)
-    _, Z = pair_softmax.feature_set(make_learners(seen, ("near",), 0), ("near",))
+    _, Z = pair_softmax.feature_set(make_learners(seen, ("near",), 0), "near")
     W_0 = pair_softmax.start_weights(Z, rng.integers(5, size=600), 5)
     W = fitted(Z, links, W_0, W_0, error=0.02, penalty=1.0)
     assert adjusted_rand_index(y, np.argmax(Z @ W, axis=1)) > 0.6
@@ -351,6 +395,9 @@ def test_a_start_gives_way_to_answers_and_not_to_one_alone(rng):
     belief = np.array([1.0, 0.5])
     one = Constraints(cannot_link=[(0, 1)])
     assert rank_starts([good, poor], belief, 2, one, 0)[0].name == "good"
+    says = [(0, 2), (4, 6), (8, 10), (61, 63), (65, 67), (1, 51), (3, 53), (5, 55)]
+    few = Constraints(must_link=says, cannot_link=[(a, a + 1) for a in (0, 4, 8)])
+    assert rank_starts([good, poor], belief, 2, few, 0)[0].name == "good"
     ends = distinct(rng.integers(100, size=(80, 2)))
     many = links_of(ends, np.where(ends[:, 0] % 2 == ends[:, 1] % 2, 1, -1))
     assert rank_starts([good, poor], belief, 2, many, 0)[0].name == "poor"
@@ -359,7 +406,7 @@ def test_a_start_gives_way_to_answers_and_not_to_one_alone(rng):
 def test_without_answers_a_softmax_of_pairs_stays_at_its_start(wine):
     X, y = wine
     seen = make_views(X)
-    _, Z = pair_softmax.feature_set(make_learners(seen, ("near",), 0), ("near",))
+    _, Z = pair_softmax.feature_set(make_learners(seen, ("near",), 0), "near")
     W_0 = pair_softmax.start_weights(Z, y, 3)
     assert adjusted_rand_index(np.argmax(Z @ W_0, axis=1), y) > 0.95
     light = Constraints(must_link=[(0, 1)], must_weight=1e-9)
@@ -380,87 +427,63 @@ def test_features_of_new_points_are_those_of_the_given_ones(wine):
             assert np.mean(np.sum(near * Z, axis=1) > 0) > 0.95
 
 
-def random_linkage(rng, c):
-    """Return a Linkage of c small clusters, of random sizes."""
-    C = rng.random((c, c))
-    return Linkage(np.arange(c), rng.integers(1, 5, c).astype(float), C + C.T)
+def test_features_together_have_the_mean_of_the_kernels(wine):
+    X, _ = wine
+    learners = make_learners(make_views(X, kinds=("given",)), ("graph", "near", "island"), 0)
+    sets = [pair_softmax.feature_set(learners, kind) for kind in pair_softmax.TOGETHER]
+    kernels = [Z[:, 1:] @ Z[:, 1:].T for _, Z in sets]
+    described, Z = pair_softmax.together(sets)
+    assert Z.shape[1] == pair_softmax.FEATURES + 1  # and sets of fewer columns lose none
+    K = Z[:, 1:] @ Z[:, 1:].T
+    lost = np.trace(np.mean(kernels, axis=0)) / np.trace(K) - 1
+    assert 0 <= lost < 0.02
+    assert_allclose(K, np.mean(kernels, axis=0), atol=0.1)
+    assert described.name == "graph and near and island"
 
 
-def test_linkage_merges_what_the_graph_joins():
-    W = np.zeros((8, 8))
-    for a, b, w in (
-        (0, 1, 1),
-        (2, 3, 1),
-        (4, 5, 1),
-        (6, 7, 1),
-        (1, 2, 0.8),
-        (5, 6, 0.8),
-        (3, 4, 0.1),
-    ):
-        W[a, b] = W[b, a] = w
-    small = np.repeat([0, 1, 2, 3], 2)
-    linkage = Linkage(small, np.full(4, 2.0), between(sparse.csr_array(W), small, 4))
-    order = merges(linkage)
-    assert_array_equal(cut(order, 2), [0, 0, 1, 1])
-    assert_array_equal(cut(order, 4), [0, 1, 2, 3])
-    assert len(np.unique(cut(order, 1))) == 1
-    apart = Constraints(cannot_link=[(0, 2), (5, 6)], must_link=[(2, 5), (3, 4)])
-    order = merges(linkage, apart, BOLD)  # the middle two small clusters come first now
-    assert_array_equal(cut(order, 3), [0, 1, 1, 2])
+def test_a_budget_tells_how_many_rows_are_learnt_from(monkeypatch):
+    X, y = make_blobs(2500, 3, centers=3, random_state=0)
+    links = sample_pairs(y, 30, random_state=0)
+    short = LinkClustering(3, effort=1e-3, random_state=0).fit(X, constraints=links)
+    assert len(short._models.rows) == PROBE
+    assert adjusted_rand_index(short.labels_, y) > 0.9  # all rows have labels
+    monkeypatch.setattr("linkwise.choice.link_clustering.SLOWER", ())
+    long = LinkClustering(3, effort=1e3, random_state=0).fit(X, constraints=links)
+    fast = LinkClustering(3, effort="fast", random_state=0).fit(X, constraints=links)
+    assert_array_equal(long.labels_, fast.labels_)
 
 
-def test_a_whole_branch_moves_if_constraints_say_so():
-    """The graph puts 0 and 1 with 2 and 3; constraints put them with 4."""
-    C = np.array(
-        [
-            [4, 3, 1, 1, 0.1],
-            [3, 4, 1, 1, 0.1],
-            [1, 1, 4, 3, 0],
-            [1, 1, 3, 4, 0],
-            [0.1, 0.1, 0, 0, 4],
-        ]
-    )
-    linkage = Linkage(np.arange(5), np.ones(5), C)
-    tree = merges(linkage)
-    of = cut(tree, 2)
-    assert_array_equal(of, [0, 0, 0, 0, 1])
-    links = Constraints(cannot_link=[(0, 2), (1, 3)], must_link=[(0, 4)])
-    assert_array_equal(move_branches(linkage, links, BOLD, of, [tree]), [1, 1, 0, 0, 1])
-    assert_array_equal(move_branches(linkage, Constraints(), BOLD, of, [tree]), of)
-
-
-def test_constraints_join_islands_without_an_edge_between_them():
-    """Two halves of a class share no edge; the graph would rather join other islands."""
-    C = np.diag([9.0] * 4)
-    C[0, 1] = C[1, 0] = 0.1
-    C[1, 2] = C[2, 1] = 0.1
-    linkage = Linkage(np.repeat(np.arange(4), 3), np.full(4, 3.0), C)
-    links = Constraints(must_link=[(0, 9)], cannot_link=[(1, 3), (3, 6)])
-    assert_array_equal(cut(merges(linkage, links, BOLD), 3), [0, 1, 2, 0])
-
-
-def test_one_wrong_constraint_does_not_outvote_the_graph_where_votes_are_cautious():
-    C = np.diag([9.0] * 4)
-    C[0, 1] = C[1, 0] = C[2, 3] = C[3, 2] = 3.0
-    C[1, 2] = C[2, 1] = 0.5
-    linkage = Linkage(np.repeat(np.arange(4), 3), np.full(4, 3.0), C)
-    wrong = Constraints(must_link=[(3, 6)])
-    assert_array_equal(cut(merges(linkage, wrong, CAUTIOUS), 2), [0, 0, 1, 1])
-    assert_array_equal(cut(merges(linkage, wrong, BOLD), 3), [0, 1, 1, 2])
+def test_a_short_budget_of_a_few_rows_is_fast_effort(wine):
+    links = sample_pairs(wine[1], 30, random_state=0)
+    short = LinkClustering(3, effort=1e-3, random_state=0).fit(wine[0], constraints=links)
+    fast = LinkClustering(3, effort="fast", random_state=0).fit(wine[0], constraints=links)
+    assert_array_equal(short.labels_, fast.labels_)
 
 
 def test_one_linkage_is_one_start():
-    """Which vote is right is told by constraints that were held out."""
+    """Linkage or communities: constraints that were held out tell which."""
     y = np.repeat([0, 1, 2, 3], 30)
     small = np.repeat(np.arange(8), 15)  # two small clusters of every class
     C = np.diag(np.full(8, 50.0)) + 0.01
     linkage = Linkage(small, np.full(8, 15.0), C)
-    linkage = linkage._replace(tree=merges(linkage))
+    linkage = with_tree(linkage)
     links = Constraints.sample(y, 100, random_state=0).resolve(n=len(y))
-    both = [Partition(str(vote), small // 2, True, linkage, vote) for vote in (CAUTIOUS, BOLD)]
+    both = [Partition(str(even), small // 2, True, linkage, even) for even in (False, True)]
     ranked = rank_starts([*both, Partition("plain", y)], np.ones(3), 4, links, 0)
     assert len(ranked) == 2
     assert {one.linkage is None for one in ranked} == {True, False}
+
+
+def test_one_wrong_constraint_between_two_chains_does_not_choose_the_start():
+    """By chains, it would say of all pairs between them that they are together."""
+    right = Partition("right", np.repeat([0, 1], 20))
+    joined = Partition("joined", np.arange(40) == 19)  # nearly all points in one cluster
+    chains = [(i, i + 1) for i in (*range(8), *range(20, 28))]
+    links = Constraints(must_link=[*chains, (0, 20)]).resolve(n=40)
+    assert rank_starts([joined, right], np.array([0.9, 1.0]), 2, links, 0)[0].name == "right"
+    across = [(i, 20 + j % 20) for i in range(19) for j in (i, i + 1)]
+    links = Constraints(must_link=[*chains, *across]).resolve(n=40)
+    assert rank_starts([joined, right], np.array([0.9, 1.0]), 2, links, 0)[0].name == "joined"
 
 
 def judged_as(links, right, error=0.05):
@@ -513,38 +536,6 @@ def test_two_answers_about_one_pair_are_doubted_each_for_itself():
     assert_allclose(weight[:-1], 1)
 
 
-def test_branches_are_the_clusters_of_every_cut(rng):
-    order = merges(random_linkage(rng, 7))
-    found = {tuple(np.flatnonzero(branch)) for branch in branches(order)}
-    cuts = [cut(order, k) for k in range(2, 8)]
-    assert found == {tuple(np.flatnonzero(of == c)) for of in cuts for c in range(of.max() + 1)}
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_no_branch_wants_to_move_at_the_end(seed):
-    rng = np.random.default_rng(seed)
-    linkage, k = random_linkage(rng, 9), 3
-    ends = np.array([rng.choice(9, 2, replace=False) for _ in range(8)])
-    kinds = np.where(rng.random(8) < 0.4, 1, -1)
-    links = Constraints.from_table({"id_a": ends[:, 0], "id_b": ends[:, 1], "kind": kinds})
-    tree = merges(linkage)
-    of = move_branches(linkage, links, BOLD, cut(tree, k), [tree])
-    assert set(of) == set(range(k))
-    A, C = votes(linkage, links, BOLD), linkage.between
-    empty = EMPTY * C.sum() / linkage.size.sum() ** 2
-
-    def score(t, b):
-        mean = C[np.ix_(t, b)].sum() / (linkage.size[t].sum() * linkage.size[b].sum())
-        return np.log(mean + empty) + A[np.ix_(t, b)].sum()
-
-    for branch in branches(tree):
-        t = np.flatnonzero(branch)
-        rest = np.setdiff1d(np.flatnonzero(of == of[t[0]]), t)
-        if len(set(of[t])) == 1 and len(rest):
-            best = max(score(t, np.flatnonzero(of == c)) for c in range(k) if c != of[t[0]])
-            assert best <= score(t, rest) + 1e-9
-
-
 def test_agreements_are_mean_adjusted_rand_indices(rng):
     labels = [rng.integers(k, size=60) for k in (2, 3, 7)] + [np.zeros(60, dtype=int)]
     found = agreements([Partition("", one) for one in labels])
@@ -555,7 +546,7 @@ def test_the_partition_that_graphs_and_others_support_is_believed(blobs):
     X, y = blobs
     seen = make_views(X)
     learners = make_learners(seen, ("graph", "island"), 0)
-    found = plain_partitions(seen, learners, linkages_of(learners, 0), 3, 0)
+    found = plain_partitions(seen, learners, linkages_of(learners, 20, 0), 3, 0)
     found.append(Partition("nonsense", np.arange(len(y)) % 3))
     belief = believed(found, learners, 3)
     assert np.argmin(belief) == len(found) - 1

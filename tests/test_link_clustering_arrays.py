@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, special
 from sklearn.datasets import load_digits, load_wine
 
+from benchmarks.quality.texts import topics
 from linkwise import Constraints, LinkClustering, load, sample_pairs, save
 from linkwise.arrays import host, to_host
 from linkwise.class_models import make_views
@@ -60,18 +61,21 @@ DENSE = {
     ),
     "row_products": lambda t, A: t.row_products(A(numbers(6, 3)), A(numbers(6, 3, seed=1))),
     "stacked": lambda t, A: t.stacked([A(numbers(2, 3)), A(numbers(4, 1))]),
-    "sums_at": lambda t, A: t.sums_at(np.array([3, 0, 3, 1]), 5, A(numbers(1)))(A(numbers(4, 2))),
+    "partner_sums": lambda t, A: t.partner_sums(
+        np.array([3, 0, 3, 1]), np.array([1, 4, 0, 1]), 5, A(numbers(1))
+    )(A(numbers(4)), A(numbers(5, 2))),
     "eigenvalues": lambda t, A: t.eigh(A(symmetric(6)))[0],
     "ranks": lambda t, A: t.ranks(
         A(np.sort(numbers(9, 3).round(), axis=0)), A(numbers(20, 3, seed=1).round())
     ),
     "normal_quantiles": lambda t, A: t.normal_quantiles(A(np.linspace(0.01, 0.99, 30))),
-    "at_edges": lambda t, A: t.at_edges(A(numbers(3, 2)), t.edge_owners(A(np.array([0, 2, 2, 5])))),
-    "weighted_sums": lambda t, A: t.weighted_sums(
-        A(numbers(5)), A(numbers(5, 2)), A(np.array([0, 2, 2, 5]))
+    "row_totals": lambda t, A: t.row_totals(A(numbers(6, 3))),
+    "rows_at": lambda t, A: t.rows_at(A(numbers(3, 2)), t.edge_owners(A(np.array([0, 2, 2, 5])))),
+    "edge_sums": lambda t, A: t.edge_sums(
+        A(numbers(5)), A(np.array([1, 0, 3, 3, 2])), A(np.array([0, 2, 2, 5])), A(numbers(4, 2))
     )[0],
-    "sums of weights": lambda t, A: t.weighted_sums(
-        A(numbers(5)), A(numbers(5, 2)), A(np.array([0, 2, 2, 5]))
+    "sums of weights": lambda t, A: t.edge_sums(
+        A(numbers(5)), A(np.array([1, 0, 3, 3, 2])), A(np.array([0, 2, 2, 5])), A(numbers(4, 2))
     )[1],
     "shared_counts": lambda t, A: t.shared_counts(
         [A(np.arange(12) % 3), A(np.arange(12) // 4), A(np.zeros(12, dtype=np.int64))]
@@ -262,6 +266,14 @@ def test_distances_of_strays_are_those_of_numpy():
     T = torch.from_numpy(X)
     assert_allclose(distances(T).numpy(), distances(X))
     assert_allclose(distances(T, T[:9] + 1).numpy(), distances(X, X[:9] + 1))
+
+
+def test_texts_are_those_of_numpy():
+    X, _ = topics(0)
+    both = make_views(X), make_views(torch.asarray(X))
+    assert [one.name for one in both[1]] == [one.name for one in both[0]] == ["given", "cosines"]
+    for view, tensor in zip(*both, strict=True):
+        assert_allclose(to_host(tensor.X), view.X, atol=1e-10)
 
 
 def test_whitened_views_are_those_of_numpy():

@@ -3,10 +3,11 @@
 import tempfile
 
 import numpy as np
-from scipy import linalg, sparse, special
+from scipy import sparse, special
 from scipy.sparse.csgraph import connected_components
 
 GRAM_ROWS = 1 << 17  # rows of Z at a time, so that adding up p x p matrices costs little
+FEW_COLUMNS = 32  # up to which the largest entries of rows are found column by column
 FEW_PAIRS = np.inf  # rows of pairs that LAPACK reduces at once
 BLOCK_BYTES = 8 << 20  # of points in a block: far less than memory, enough to outweigh a call
 MOST_ROWS = 1 << 16  # in a block, so that results with more columns than the points stay small
@@ -66,10 +67,10 @@ def class_scatters(X, q, mean):
 
 def mahalanobis(X, mean, L):
     """Return |L_z^-1 (x - mean_z)|^2, (n, k), for lower triangular L (k, d, d) or (1, d, d)."""
-    out = np.empty((len(X), len(mean)))
+    out, inverses = np.empty((len(X), len(mean))), np.linalg.inv(L)
     for z, centre in enumerate(mean):
-        r = linalg.solve_triangular(L[z % len(L)], (X - centre).T, lower=True)
-        out[:, z] = np.einsum("ij,ij->j", r, r)
+        r = (X - centre) @ inverses[z % len(L)].T
+        out[:, z] = np.einsum("ij,ij->i", r, r)
     return out
 
 
@@ -98,14 +99,37 @@ def below(parts):
     return np.concatenate(parts)
 
 
+def less_largest(A):
+    """Return A less the largest entry of its row.
+
+    Of few columns one after the other is five times as fast as NumPy's maximum of every row.
+    """
+    if A.shape[1] > FEW_COLUMNS:
+        return A - A.max(axis=1, keepdims=True)
+    largest = A[:, 0]
+    for column in A.T[1:]:
+        largest = np.maximum(largest, column)
+    return A - largest[:, None]
+
+
+def row_totals(A):
+    """Return the sum of every row; BLAS adds short rows ten times as fast as NumPy."""
+    return A @ np.ones(A.shape[1], A.dtype)
+
+
 def softmax(A):
     """Return exp(A) with every row divided by its sum."""
-    return special.softmax(A, axis=1)
+    p = less_largest(A)
+    np.exp(p, out=p)
+    p /= row_totals(p)[:, None]
+    return p
 
 
 def log_softmax(A):
     """Return the logarithm of `softmax`."""
-    return special.log_softmax(A, axis=1)
+    A = less_largest(A)
+    A -= np.log(row_totals(np.exp(A)))[:, None]
+    return A
 
 
 def inverse(A, factor):
@@ -146,11 +170,22 @@ def stacked(arrays):
     return out
 
 
-def sums_at(rows, n, like):
-    """Return a function that sums the rows of an array (m, k) at the places ``rows``, (n, k)."""
-    m = len(rows)
-    to = sparse.csr_array((np.ones(m), (rows, np.arange(m))), (n, m))
-    return lambda A: to @ A
+def pairs_by_row(i, j, n):
+    """Return (starts (n + 1,), other ends (2 m,), pairs (2 m,)) of the pairs i, j, row by row."""
+    rows, others = np.concatenate((i, j)), np.concatenate((j, i))
+    order = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[order], np.arange(n + 1))
+    return starts, others[order], order % max(len(i), 1)
+
+
+def partner_sums(i, j, n, like):
+    """Return a function of c (m,) and P (n, k): the sums of c P_j at i and c P_i at j, (n, k)."""
+    starts, columns, pairs = pairs_by_row(i, j, n)
+
+    def sums(c, P):
+        return sparse.csr_array((c.take(pairs), columns, starts), (n, n)) @ P
+
+    return sums
 
 
 def kth_smallest(A, k):
@@ -160,7 +195,7 @@ def kth_smallest(A, k):
 
 def eigh(A):
     """Return all eigenvalues of a symmetric matrix, smallest first, and the vectors, in float64."""
-    return linalg.eigh(A.astype(np.float64))
+    return np.linalg.eigh(A.astype(np.float64))  # SciPy's would keep other threads waiting
 
 
 def leading_directions(Y, rank, seed):
@@ -218,19 +253,19 @@ def edges(W):
 
 
 def edge_owners(starts):
-    """Return what `at_edges` needs, from where the entries of each row start."""
-    return np.diff(starts)
+    """Return the row of each entry of a sparse matrix, from where those of each row start."""
+    return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
 
 
-def at_edges(y, owners):
-    """Return the row of y (b, r) that each entry of a sparse matrix belongs to."""
-    return np.repeat(y, owners, axis=0)
+def rows_at(Y, numbers):
+    """Return the rows of Y of some numbers; of few columns ten times as fast as an index."""
+    return Y.take(numbers, axis=0)
 
 
-def weighted_sums(weights, D, starts):
-    """Return the sums of weights * D and of the weights over the entries of each row."""
-    C = sparse.csr_array((weights, np.arange(len(weights)), starts), (len(starts) - 1, len(D)))
-    return C @ D, C @ np.ones_like(weights)
+def edge_sums(weights, columns, starts, Y):
+    """Return the sums of the rows of Y and of 1, weighted, over the entries of each row."""
+    C = sparse.csr_array((weights, columns, starts), (len(starts) - 1, len(Y)))
+    return C @ Y, C @ np.ones(len(Y), Y.dtype)
 
 
 def components(W):

@@ -185,6 +185,11 @@ def gathered_rows(width):
     return max((1 << 26) // max(width, 1), 16)
 
 
+def row_totals(A):
+    """Return the sum of every row."""
+    return torch.sum(A, dim=1)
+
+
 def row_products(A, B):
     """Return the inner product of each row of A with that of B."""
     return torch.sum(A * B, dim=1)
@@ -199,13 +204,17 @@ def stacked(arrays):
     return out
 
 
-def sums_at(rows, n, like):
-    """Return a function that sums the rows of an array (m, k) at the places ``rows``, (n, k)."""
-    rows = np.asarray(rows)
-    order = torch.as_tensor(np.argsort(rows, kind="stable"), device=like.device)
-    starts = np.searchsorted(np.sort(rows), np.arange(n + 1))
-    starts = torch.as_tensor(starts, device=like.device)
-    return lambda A: torch.segment_reduce(A[order], "sum", offsets=starts, axis=0, unsafe=True)
+def partner_sums(i, j, n, like):
+    """Return a function of c (m,) and P (n, k): the sums of c P_j at i and c P_i at j, (n, k)."""
+    starts, columns, pairs = (
+        torch.as_tensor(A, device=like.device) for A in host.pairs_by_row(i, j, n)
+    )
+
+    def sums(c, P):
+        each = c[pairs][:, None] * P[columns]
+        return torch.segment_reduce(each, "sum", offsets=starts, axis=0, unsafe=True)
+
+    return sums
 
 
 def kth_smallest(A, k):
@@ -304,19 +313,19 @@ def edges(W):
 
 
 def edge_owners(starts):
-    """Return what `at_edges` needs, from where the entries of each row start."""
+    """Return the row of each entry of a sparse matrix, from where those of each row start."""
     rows = torch.arange(len(starts) - 1, device=starts.device)
     return rows.repeat_interleave(starts[1:] - starts[:-1])
 
 
-def at_edges(y, owners):
-    """Return the row of y (b, r) that each entry of a sparse matrix belongs to."""
-    return y[owners]
+def rows_at(Y, numbers):
+    """Return the rows of Y of some numbers."""
+    return Y[numbers]
 
 
-def weighted_sums(weights, D, starts):
-    """Return the sums of weights * D and of the weights over the entries of each row."""
-    both = torch.cat([weights[:, None] * D, weights[:, None]], dim=1)
+def edge_sums(weights, columns, starts, Y):
+    """Return the sums of the rows of Y and of 1, weighted, over the entries of each row."""
+    both = torch.cat([weights[:, None] * Y[columns], weights[:, None]], dim=1)
     total = torch.segment_reduce(both, "sum", offsets=starts, axis=0, unsafe=True)
     return total[:, :-1], total[:, -1]
 

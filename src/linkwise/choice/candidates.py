@@ -19,6 +19,7 @@ judge; what counts in the end is fitted to all of them.
     (2)  rank of a start = log p(constraints | the start) + PRIOR * belief + MARGIN [believed most]
 
 with belief in 0..1: few constraints do not lead away from the partition that the data suggest.
+Where there is to be one start only, because constraints are few, it has ALONE in place of MARGIN.
 
 A fit follows a wrong constraint if no other one is near, and then finds nothing wrong with it. So
 a constraint is doubted by models that did not use it. If these give the probability r to what it
@@ -46,7 +47,8 @@ from linkwise.blocks.progress import Progress
 from linkwise.blocks.rows import take_rows
 from linkwise.class_models import ERROR, likely_error, trust_by_pairs
 from linkwise.class_models.beliefs import log_likelihood, probability_wrong
-from linkwise.class_models.co_training import log_prior
+from linkwise.class_models.co_training import log_prior, trust
+from linkwise.class_models.linkage import at_ends
 from linkwise.class_models.pair_softmax import (
     class_probabilities,
     fit_pairs,
@@ -54,7 +56,7 @@ from linkwise.class_models.pair_softmax import (
     refine,
     start_weights,
 )
-from linkwise.class_models.partitions import at_ends, with_constraints
+from linkwise.class_models.partitions import with_constraints
 from linkwise.constraints import Constraints
 from linkwise.constraints.chains import with_chains, with_chains_of
 
@@ -68,6 +70,8 @@ FIRST_FOLD = 0.5  # share of the time for the first fold; the rest is for the be
 RANK_FOLDS = 10  # to rank starts: with fewer, linkage would miss many of few constraints
 PRIOR = 10.0  # log-likelihood that a start which is not believed at all must make up for
 MARGIN = 4.0  # and one that is not believed most: some start always fits a few constraints
+ALONE = 14.0  # the same if there is to be one start: with 4, single right answers of a session lead
+#               to another one and back, and agreement falls by up to .3 between two answers
 SCORED_ERROR = 0.02  # least share of wrong constraints assumed when scoring: one wrong constraint
 #                      must not outweigh all others
 DOUBTED = 0.005, 0.01, 0.02, 0.05, 0.1, 0.2  # e of Eq. (3), steps of about a factor 2
@@ -115,6 +119,7 @@ class Fold(NamedTuple):
     learnt: Constraints
     implied: Constraints  # the same, and what chains of them imply
     judged: Constraints  # in all folds with the mean weight of the constraints
+    starts: tuple = ()  # labels (n,) of each start, by what is implied
 
 
 def chained(links, k):
@@ -146,31 +151,41 @@ def signed_keys(*several):
     return [2 * key + (one.sign > 0) for key, one in both]
 
 
-def start_likelihood(start, k, folds):
-    """Return the mean log p of a constraint given a start, made without those of the same fold."""
-    together = []
-    for fold in folds:
-        labels = with_constraints(start, k, fold.implied)
-        together.append(np.equal(*at_ends(labels, fold.judged)))
+def started(folds, starts, k):
+    """Return Folds with the labels of starts."""
+    return [one._replace(starts=tuple(with_constraints(starts, k, one.implied))) for one in folds]
+
+
+def start_likelihoods(folds, k):
+    """Return the mean log p of a constraint by each start (p,), made without those of its fold."""
+    together = np.hstack(
+        [[np.equal(*at_ends(labels, one.judged)) for labels in one.starts] for one in folds]
+    )  # (p, m)
     sign, weight = (
         np.concatenate([getattr(one.judged, name) for one in folds]) for name in ("sign", "weight")
     )
-    return trust_by_pairs(np.concatenate(together), k, sign, weight, ERROR)[1] / len(sign)
+    likely = [trust_by_pairs(one, k, sign, weight, ERROR)[1] for one in together]
+    return np.array(likely) / len(sign)
 
 
 def rank_starts(partitions, belief, k, links, seed):
     """Return partitions by Eq. (2), the best first, and the best of the other kind second.
 
     Two kinds are told apart: linkage with constraints, and what does not change with constraints.
-    Of two partitions by one linkage, which differ by the vote of a constraint, the better one
-    stays.
+    Of two partitions from the small clusters of one layout the better one stays.
+
+    Where no partition changes with constraints, no folds are needed, and no chains: these would be
+    mostly about the few points of the longest ones, and repeat every wrong constraint.
     """
+    changing = any(one.linkage is not None for one in partitions)
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
-    prior[np.argmax(belief)] += MARGIN
+    prior[np.argmax(belief)] += MARGIN if changing else ALONE
     likely = np.zeros(len(partitions))
-    if links:
-        folds = folds_of(links, RANK_FOLDS, k, seed)
-        likely += [links.n_pairs * start_likelihood(one, k, folds) for one in partitions]
+    if links and changing:
+        folds = started(folds_of(links, RANK_FOLDS, k, seed), partitions, k)
+        likely += links.n_pairs * start_likelihoods(folds, k)
+    elif links:
+        likely += [trust(one.labels, k, links, ERROR)[1] for one in partitions]
     order = _once_each(np.argsort(-(prior + likely), kind="stable"), partitions)
     linked = [partitions[i].linkage is not None for i in order]
     if len(set(linked)) > 1:
@@ -249,7 +264,7 @@ class Job(NamedTuple):
     """A fit to make."""
 
     number: int  # of the feature set
-    start: int
+    labels: np.ndarray  # (n,) of the start
     links: Constraints
     implied: Constraints  # the same, and what chains of them imply
     penalties: tuple = PENALTIES  # the first of them
@@ -264,13 +279,8 @@ def fits(problem, jobs):
 def _fits_at_a_time(problem, jobs):
     """Return what `fits` does, by one search."""
     sets = [problem.sets[job.number][1] for job in jobs]
-    tools, labels = door(sets[0]), {}
-    for job in jobs:
-        if (job.start, id(job.links)) not in labels:
-            found = with_constraints(problem.starts[job.start], problem.k, job.implied)
-            labels[job.start, id(job.links)] = found
-    both = list(zip(jobs, sets, strict=True))
-    first = [start_weights(Z, labels[job.start, id(job.links)], problem.k) for job, Z in both]
+    tools, both = door(sets[0]), list(zip(jobs, sets, strict=True))
+    first = [start_weights(Z, job.labels, problem.k) for job, Z in both]
     points = [take_rows(Z, job.links.ids) for job, Z in both]
     together = fits_of(
         points,
@@ -293,11 +303,12 @@ def judge(problem, folds, cases, *, error=SCORED_ERROR):
 
     Parameters
     ----------
-    folds : list of Fold
+    folds : list of Fold, with the labels of the starts
     cases : list of (number of the feature set, number of the start, number of a fold)
     error : float, share of wrong constraints
     """
-    jobs = [Job(v, start, folds[fold].learnt, folds[fold].implied) for v, start, fold in cases]
+    both = [(v, start, folds[fold]) for v, start, fold in cases]
+    jobs = [Job(v, one.starts[start], one.learnt, one.implied) for v, start, one in both]
     judged = []
     for (number, _, fold), found in zip(cases, fits(problem, jobs), strict=True):
         held = folds[fold].judged
@@ -314,7 +325,7 @@ def judge(problem, folds, cases, *, error=SCORED_ERROR):
 def scored_error(problem, links):
     """Return the share of wrong constraints to score with: the least that suits a start."""
     every = chained(links, problem.k)
-    starts = (with_constraints(one, problem.k, every) for one in problem.starts)
+    starts = with_constraints(problem.starts, problem.k, every)
     return max(SCORED_ERROR, min(likely_error(labels, problem.k, links) for labels in starts))
 
 
@@ -339,7 +350,7 @@ def judge_all(problem, effort, *, deadline, seed):
     if links.n_pairs > JUDGES:
         rng = np.random.default_rng([seed, 1])
         links = links.select(np.sort(rng.choice(links.n_pairs, JUDGES, replace=False)))
-    folds = folds_of(links, effort.folds, problem.k, seed)
+    folds = started(folds_of(links, effort.folds, problem.k, seed), problem.starts, problem.k)
     now = time.perf_counter()
     half = now + FIRST_FOLD * (deadline - now)
     error = scored_error(problem, links)

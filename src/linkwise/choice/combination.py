@@ -8,14 +8,15 @@
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
 not, so B is less. The second term prefers large penalties l, the more the less is told; it is gone
 from FULL constraints on. Clusters are matched to those of the best candidate by the Hungarian
-method. (3) learns from all points, also those without constraints; u grows to 1 with FULL
-constraints. Where the models are in doubt, the start decides as long as little is known: t = SURE
-FADE / (FADE + m) for m constraints.
+method. (3) learns from all points, also those without constraints; u grows to CO_TRAINED with
+FULL constraints. Where the models are in doubt, the start decides as long as little is known:
+t = SURE / (1 + m / FADE) for m constraints.
 
 Of k clusters of one size, a constraint holds by chance for a share 1/k of all pairs, or 1 - 1/k. So
 a hundred cannot-links tell little about forty clusters, and what is believed without them remains:
 for k > MANY clusters bits b count instead of constraints, EACH more are needed for a cluster beyond
-MANY, and large penalties are preferred by a factor 1 + log2(k / MANY).
+MANY, and large penalties are preferred by a factor 1 + log2(k / MANY). The start then decides for
+longer at the points without constraints: the models blur it, and little is known that it is not.
 
     (5)  b = min(m, sum over must-links of log k - sum over cannot-links of log(1 - 1/k)),  log2
 
@@ -48,13 +49,14 @@ from linkwise.class_models.pair_softmax import (
     features,
     start_weights,
 )
-from linkwise.class_models.partitions import BOLD, CAUTIOUS, with_constraints
+from linkwise.class_models.partitions import with_constraints
 from linkwise.constraints.consistency import seem_right
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
 PREFERENCE, FULL = 1.0, 60  # a for no constraints, and the constraints from which on it is 0
-MANY, EACH = 10, 12  # clusters beyond which bits count; and the bits that each of these needs
+MANY, EACH = 10, 20  # clusters beyond which bits count; and the bits that each of these needs
 LEAST_WEIGHT = 0.02  # of the largest: lighter candidates change no label, but slow predict down
+CO_TRAINED = 2.0  # 1.5 to 5 do about the same; 1 has .005 less on 13 sets of at most 1,000 rows
 FADE = 20  # constraints that count as much as the start
 FLOOR = 1e-3  # probability: one candidate alone must not rule a class out
 ROUNDS = 3, 10  # of co-EM, at least and at most: with a constraint for every point, ten gave .04
@@ -73,7 +75,7 @@ class Member(NamedTuple):
 class CoTrained(NamedTuple):
     """The learners after co-EM."""
 
-    share: float  # u
+    weight: float  # u
     weights: np.ndarray  # (v,)
     strengths: list
     labels: np.ndarray  # (n, k) soft labels that the learners were fitted to
@@ -110,8 +112,15 @@ def bits_told(links, k):
 
 
 def share_told(links, k):
-    """Return what constraints tell as a share of what is enough, at most 1."""
-    return min(1.0, bits_told(links, k) / (FULL + EACH * max(0, k - MANY)))
+    """Return what constraints tell as a share of what is enough; it may be more."""
+    return bits_told(links, k) / (FULL + EACH * max(0, k - MANY))
+
+
+def trust_in_start(links, n, k):
+    """Return t of Eq. (4), (n,)."""
+    t = np.full(n, SURE / (1 + share_told(links, k) * FULL / FADE))
+    t[links.touched] = SURE / (1 + links.n_pairs / FADE)
+    return t
 
 
 def weights_of(candidates, k, m, share):
@@ -131,14 +140,15 @@ def matching(q, reference):
     return linear_sum_assignment(to_host(reference.T @ q), maximize=True)[1]
 
 
-def members_of(problem, implied, candidates, weights):
+def members_of(problem, starts, implied, candidates, weights):
     """Return the Members: candidates of positive weight, fitted to all constraints, matched."""
     counted = [one for one, weight in zip(candidates, weights, strict=True) if weight > 0]
     jobs = {}
     for pair in dict.fromkeys((one.number, one.start) for one in counted):
+        number, start = pair
         lightest = min(one.penalty for one in counted if (one.number, one.start) == pair)
         path = tuple(penalty for penalty in PENALTIES if penalty >= lightest)
-        jobs[pair] = Job(*pair, problem.links, implied, path)
+        jobs[pair] = Job(number, starts[start], problem.links, implied, path)
     fitted = dict(zip(jobs, fits(problem, list(jobs.values())), strict=True))
     found: list = []
     reference = None
@@ -160,11 +170,11 @@ def pooled(members, feature_of):
     return door(total).log_softmax(total)
 
 
-def _with_co_training(g, f, share):
+def _with_co_training(g, f, weight):
     """Return the logarithm of g and f together, Eq. (4), floored."""
     xp = namespace(g)
-    both = xp.log(xp.exp(g) + FLOOR) + share * xp.log(door(f).softmax(f) + FLOOR)
-    return both / (1 + share)
+    both = xp.log(xp.exp(g) + FLOOR) + weight * xp.log(door(f).softmax(f) + FLOOR)
+    return both / (1 + weight)
 
 
 def starts_among(partitions, belief, enough):
@@ -173,23 +183,20 @@ def starts_among(partitions, belief, enough):
     if not enough:  # so few constraints would merge islands by chance
         return starts, belief
     linked = [i for i, one in enumerate(partitions) if one.linkage is not None]
-    for vote, name in ((CAUTIOUS, "constrained"), (BOLD, "boldly constrained")):
-        starts += [
-            partitions[i]._replace(name=f"{name} {partitions[i].name}", vote=vote) for i in linked
-        ]
-    return starts, np.concatenate((belief, belief[linked], belief[linked]))
+    starts += [partitions[i]._replace(name=f"constrained {partitions[i].name}") for i in linked]
+    return starts, np.concatenate((belief, belief[linked]))
 
 
 def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
     partitions, belief = plain.partitions(k)
-    m, share = links.n_pairs, share_told(links, k)
+    m, share = links.n_pairs, min(1.0, share_told(links, k))
     partitions, belief = starts_among(partitions, belief, share == 1)
     ranked = rank_starts(partitions, belief, k, links, seed)
     ranked = ranked if earlier is None else [earlier]
-    starts = effort.starts if share == 1 else 1  # less cannot tell them apart
-    problem = Problem(sets, ranked[:starts], k, links)
+    tried = effort.starts if share == 1 else 1  # less cannot tell them apart
+    problem = Problem(sets, ranked[:tried], k, links)
     judgement = judge_all(problem, effort, deadline=deadline, seed=seed)
     candidates = judgement.candidates
     weights = weights_of(candidates, k, m, share)
@@ -200,7 +207,8 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     best = int(np.argmax(weights))
     order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
     candidates, weights = [candidates[i] for i in order], weights[order]
-    members = members_of(problem, every, candidates, weights)
+    starts = with_constraints(problem.starts, k, every)
+    members = members_of(problem, starts, every, candidates, weights)
     of = {id(described): Z for described, Z in sets}
     evidence = pooled(members, lambda described: of[id(described)])
     co_trained, wrong = None, ERROR
@@ -209,17 +217,19 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
         rounds = int(np.clip(ROUNDS[1] * links.n_pairs / len(labels), *ROUNDS))
         state = co_em(models.learners, labels, k, links, rounds=rounds, error=ERROR)
         wrong = state.error
-        co_trained = CoTrained(share, state.weights, state.strengths, state.labels)
-        evidence = _with_co_training(evidence, state.evidence, share)
-    start = with_constraints(problem.starts[candidates[0].start], k, every)
-    t = SURE * FADE / (FADE + m)
-    evidence = evidence + door(evidence).asarray(t * np.eye(k), evidence)[start]
+        u = CO_TRAINED * share
+        co_trained = CoTrained(u, state.weights, state.strengths, state.labels)
+        evidence = _with_co_training(evidence, state.evidence, u)
+    start = starts[candidates[0].start]
+    tools = door(evidence)
+    t, y = trust_in_start(links, len(start), k), tools.asarray(np.eye(k), evidence)[start]
+    evidence = evidence + tools.asarray(t, evidence)[:, None] * y
     score = None
     if judgement.folds:
         held_out = np.array([one.held_out for one in candidates])
         score = float(logsumexp(held_out, axis=0, b=weights[:, None]).mean())
     return Combination(
-        members, co_trained, door(evidence).softmax(evidence), wrong, score,
+        members, co_trained, tools.softmax(evidence), wrong, score,
         judgement.chance, candidates, weights,
     )  # fmt: skip
 
@@ -266,7 +276,9 @@ def combine(plain, links, k, effort, *, deadline, seed, earlier=None):
 def soft_labels(models, members, co_trained, seen):
     """Return soft labels (q, k) of new points that are Seen by the models."""
     placed = place_points(models, seen)
-    evidence = pooled(members, lambda described: features(described, placed))
+    sets = {one.features.name: one.features for one in members}  # several members share one
+    of = {name: features(described, placed) for name, described in sets.items()}
+    evidence = pooled(members, lambda described: of[described.name])
     tools, f = door(evidence), 0 * evidence
     if co_trained is None:
         return tools.softmax(evidence)
@@ -275,4 +287,4 @@ def soft_labels(models, members, co_trained, seen):
             models.learners[v], co_trained.strengths[v], co_trained.labels, placed[v]
         )
         f += float(co_trained.weights[v]) * log_probabilities(said)
-    return tools.softmax(_with_co_training(evidence, f, co_trained.share))
+    return tools.softmax(_with_co_training(evidence, f, co_trained.weight))

@@ -1,8 +1,8 @@
 """The number of clusters, if it is open.
 
 With enough constraints, candidates of the first feature set are judged for several numbers of
-clusters. They start from cuts of one linkage of the islands (``partitions``), which gives the
-clusters for every number. The number is taken of the largest
+clusters. They start from linkage or communities in one view (``partitions``), those that suit the
+constraints of a first fold best. The number is taken of the largest
 
     (1)  log p(held-out constraints | k) - HOLD |log(k / k_0)|
 
@@ -18,6 +18,7 @@ pairs come back to the same points; m random pairs of n points touch about
     (2)  n (1 - exp(-2 m / n))
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,15 +28,17 @@ from linkwise.choice.candidates import (
     chance_score,
     folds_of,
     judge,
-    rank_starts,
+    start_likelihoods,
+    started,
 )
-from linkwise.class_models.partitions import Partition, linked, view_k_means
+from linkwise.class_models.partitions import Partition, unmade, view_k_means
 
 MOST_CLUSTERS = 40  # when no range is asked for: beyond, the search takes long and errs often
 MOST_PLAIN = 10  # by silhouettes alone, or the least number if that is more: they favour few anyway
 EACH = 40  # numbers of a range of which each gets a silhouette; of a wider one only some
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third
-STALE = 3  # numbers in a row that are no better end the search
+STALE = 2  # numbers in a row that are no better end the search; with 3 no better ones are found
+FOLDS = 4  # at most; 3 to 5 find numbers of the same agreement, in a time that grows with them
 HOLD = 10.0  # log-likelihood for a factor e: as much as three or four constraints can tell
 ENOUGH = 20  # constraints: with fewer, scores of held-out ones are mostly noise
 CHOSEN = 0.6  # of (2): sessions on four sets touch .26 to .58 with 40 questions, random pairs 1
@@ -77,12 +80,9 @@ def look_chosen(links, n):
 
 
 def starts_for(plain, k, seed):
-    """Return partitions into k clusters that are quick to make."""
-    found = [
-        linked(f"linkage {number}", linkage, k)
-        for number, linkage in plain.linkages.items()
-        if len(linkage.size) >= k
-    ]
+    """Return partitions into k clusters that are quick to make with constraints."""
+    linkages = (one for one in plain.linkages(k).values() if len(one.size) >= k)
+    found = [one for linkage in linkages for one in unmade(linkage)]
     view = plain.models.views[-1]
     return found or [Partition("k-means", view_k_means(view, k, np.random.default_rng([seed, k])))]
 
@@ -94,13 +94,15 @@ def held_out_scores(plain, links, *, least, most, folds, seed):
     """
     found: dict = {}
     chosen = look_chosen(links, len(plain.models.rows))
+    dealt_for = cache(lambda two: folds_of(links, folds, 2 if two else 3, seed))
 
     def score(k):
         if k not in found:
-            partitions = starts_for(plain, k, seed)
-            ranked = rank_starts(partitions, np.ones(len(partitions)), k, links, seed)
-            problem = Problem(plain.sets[:1], ranked[:1], k, links)
-            dealt = folds_of(links, folds, k, seed)
+            dealt, starts = dealt_for(k == 2), starts_for(plain, k, seed)
+            likely = start_likelihoods(started(dealt[:1], starts, k), k)
+            start = starts[int(np.argmax(likely))]
+            dealt = started(dealt, [start], k)
+            problem = Problem(plain.sets[:1], [start], k, links)
             held = judge(problem, dealt, [(0, 0, number) for number in range(len(dealt))])
             found[k] = float(np.hstack(held).mean(axis=1).max())
             if chosen:
@@ -142,7 +144,7 @@ def choose_count(plain, known, links, effort, seed, limits=None):
     if known.n_pairs >= ENOUGH:
         first = max(scores, key=lambda k: (scores[k], -k), default=least)
         held_out = held_out_scores(
-            plain, known, least=least, most=most, folds=effort.folds, seed=seed
+            plain, known, least=least, most=most, folds=min(effort.folds, FOLDS), seed=seed
         )
         scores = {
             k: known.n_pairs * score - HOLD * abs(np.log(k / first))  # Eq. (1)

@@ -38,7 +38,15 @@ from linkwise.choice.candidates import SCORED_ERROR
 from linkwise.choice.cluster_labels import place_rows, placed, settle_on_cluster
 from linkwise.choice.combination import Combination, combine, soft_labels
 from linkwise.choice.counting import MOST_CLUSTERS, Count, choose_count
-from linkwise.choice.effort import EFFORTS, FOR_CANDIDATES, SLOWER, Effort
+from linkwise.choice.effort import (
+    EFFORTS,
+    FOR_CANDIDATES,
+    MANY,
+    PROBE,
+    SLOWER,
+    Effort,
+    rows_within,
+)
 from linkwise.choice.explanation import explanation, report
 from linkwise.choice.extension import (
     FURTHER,
@@ -116,8 +124,9 @@ class LinkClustering(InductiveClusterer):
         A range, or None for 2 to 40: chosen by data and constraints, see ``n_clusters_`` and
         ``runners_up_``. At least as many as the constraints force, within the range.
     effort : "fast", "balanced", "thorough" or number
-        How much is tried. A number is a budget in seconds: "fast" first, then as much of another
-        level as fits. Results then depend on the speed of the machine.
+        How much is tried. A number is a budget in seconds: "fast" first, learnt from as many points
+        as the time allows, then as much of another level as fits. Results then depend on the speed
+        of the machine.
     respect : {"soft", "hard"}
         "soft" keeps a constraint unless the rest of the evidence says that it is wrong. "hard"
         keeps all, or raises InfeasibleConstraints with a conflict.
@@ -479,14 +488,48 @@ class LinkClustering(InductiveClusterer):
         """Return what the effort finds; an open number of clusters stays within limits."""
         if isinstance(self.effort, str):
             return self._attempt(X, links, EFFORTS[self.effort], limits, earlier)
-        seconds, began = float(self.effort), time.perf_counter()
-        first = self._attempt(X, links, EFFORTS["fast"], limits, earlier)
-        spent = time.perf_counter() - began
+        return self._attempt_within(float(self.effort), X, links, limits, earlier)
+
+    def _attempt_within(
+        self,
+        seconds: float,
+        X: Matrix,
+        links: Constraints,
+        limits: tuple[int, int] | None,
+        earlier: Earlier | None = None,
+    ) -> Attempt:
+        """Return what is found in about so many seconds, the labels of all points included."""
+        began, n, fast = time.perf_counter(), X.shape[0], EFFORTS["fast"]
+        again = earlier is not None and earlier.models is not None  # with all that they learnt from
+        rows = n if again else min(n, PROBE)
+        found = self._attempt(X, links, fast._replace(rows=rows), limits, earlier)
+        learning = (time.perf_counter() - began) / rows
+        placing = self._seconds_to_place(X, found)
+        left = began + FOR_CANDIDATES * seconds - time.perf_counter()
+        most = rows_within(left, n, fast.rows, learning=learning, placing=placing)
+        if most > rows:
+            started = time.perf_counter()
+            found = self._attempt(X, links, fast._replace(rows=most), limits, earlier)
+            learning = (time.perf_counter() - started) / most
         for name, times in SLOWER:
-            if seconds - spent > times * spent:
-                deadline = began + FOR_CANDIDATES * seconds
-                return self._attempt(X, links, EFFORTS[name], limits, earlier, deadline)
-        return first
+            effort = EFFORTS[name]
+            end = began + seconds - placing * max(0, n - effort.rows)
+            if end - time.perf_counter() > times * learning * min(n, MANY):
+                deadline = end - (1 - FOR_CANDIDATES) * seconds
+                return self._attempt(X, links, effort, limits, earlier, deadline)
+        return found
+
+    def _seconds_to_place(self, X: Matrix, attempt: Attempt) -> float:
+        """Return how long a point takes that an attempt has not learnt from, 0 on a cluster."""
+        if on_cluster(X) is not None:
+            return 0.0
+        rest = np.setdiff1d(np.arange(X.shape[0]), attempt.plain.models.rows)[:PROBE]
+        if len(rest) == 0:
+            return 0.0
+        began = time.perf_counter()
+        models, found = attempt.plain.models, attempt.found
+        soft_labels(models, found.members, found.co_trained, see(models, take_rows(X, rest)))
+        return (time.perf_counter() - began) / len(rest)
 
     def _attempt(
         self,

@@ -17,8 +17,9 @@ from linkwise.class_models import (
     prepare,
 )
 from linkwise.class_models.learners import graph_of
+from linkwise.class_models.linkage import linkages_of, small_clusters
 from linkwise.class_models.pair_softmax import feature_sets
-from linkwise.class_models.partitions import believed, linkages_of
+from linkwise.class_models.partitions import believed
 from linkwise.class_models.views import whitened_among
 
 COLUMNS = 1000  # numbers a row takes at least while it is placed, for the size of the blocks
@@ -48,12 +49,12 @@ class Plain:
     ----------
     models : SampleModels
     sets : list of (FeatureSet, z)
-    linkages : dict {view: Linkage}, one of every island smoother
     """
 
     def __init__(self, models, seed):
         self.models, self.seed = models, seed
         self._partitions: dict = {}
+        self._linkages: dict = {}
         self._silhouettes: dict = {}
         self._near: dict = {}  # neighbours of the points that are not learnt from, by block
 
@@ -61,15 +62,18 @@ class Plain:
     def sets(self):
         return feature_sets(self.models.learners)
 
-    @cached_property
-    def linkages(self):
-        return linkages_of(self.models.learners, self.seed)
+    def linkages(self, k):
+        """Return {view: Linkage} of the island smoothers, for k clusters."""
+        count = small_clusters(len(self.models.rows), k)
+        if count not in self._linkages:
+            self._linkages[count] = linkages_of(self.models.learners, count, self.seed)
+        return self._linkages[count]
 
     def partitions(self, k):
         """Return (list of Partition into k clusters, how much each is believed (p,))."""
         if k not in self._partitions:
             views, learners = self.models.views, self.models.learners
-            found = plain_partitions(views, learners, self.linkages, k, self.seed)
+            found = plain_partitions(views, learners, self.linkages(k), k, self.seed)
             self._partitions[k] = found, believed(found, learners, k, whitened_among(views))
         return self._partitions[k]
 

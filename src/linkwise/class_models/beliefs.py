@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from linkwise.arrays import door, to_host
 
@@ -67,24 +67,33 @@ def propagate(evidence, links, error, *, messages=None):
     i, j = place.reshape(-1, 2).T
     rows = tools.asarray(touched, evidence)
     g = to_host(evidence[rows])  # (u, k)
+    softmax = door(g).softmax
     source, target = np.concatenate((i, j)), np.concatenate((j, i))
     e = error_of(links.weight, error)
     same = np.tile(np.where(links.sign > 0, 1 - e, e), 2)[:, None]
-    back = np.concatenate((np.arange(m, 2 * m), np.arange(m)))
     into = sparse.csr_array((np.ones(2 * m), (target, np.arange(2 * m))), (len(g), 2 * m))
+    mean = np.full(k, 1 / k)
     M = np.zeros((2 * m, k)) if messages is None else messages
+
+    def labels_without_other(total):
+        """Return b_ij of all pairs and then b_ji, (2 m, k), from g and all messages (u, k)."""
+        b = total.take(source, axis=0)
+        b[:m] -= M[m:]
+        b[m:] -= M[:m]
+        return softmax(b)
+
     for _ in range(PASSES):
-        b = softmax((g + into @ M)[source] - M[back], axis=1)
+        b = labels_without_other(g + into @ M)
         new = np.log((1 - same) + (2 * same - 1) * b)  # Eq. (3)
-        new -= new.mean(axis=1, keepdims=True)
+        new -= (new @ mean)[:, None]
         change = abs(new - M).max()
         M = DAMPING * M + (1 - DAMPING) * new
         if change < SETTLED:
             break
     total = g + into @ M
-    b = softmax(total[source] - M[back], axis=1)
+    b = labels_without_other(total)
     q = tools.softmax(evidence)
-    q[rows] = tools.asarray(softmax(total, axis=1), q)
+    q[rows] = tools.asarray(softmax(total), q)
     return Beliefs(q, np.einsum("ij,ij->i", b[:m], b[m:]), M)  # Eq. (4)
 
 

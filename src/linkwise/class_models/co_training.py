@@ -30,7 +30,7 @@ from linkwise.class_models.beliefs import (
     propagate,
 )
 from linkwise.class_models.learners import Smoother, across_folds, best_strength, without_own
-from linkwise.class_models.partitions import at_ends
+from linkwise.class_models.linkage import at_ends
 
 # The values below were chosen on the development sets of the quality benchmark, unless a comment
 # gives another reason.

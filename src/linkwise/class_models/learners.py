@@ -14,8 +14,8 @@ Eq. (2) is exact. The strength of c is chosen on a grid: the one that predicts q
     island   near, in a layout of the graph (``embedding.manifold``), where clusters are islands
 
 A Gaussian model has a mean for each class, and either a covariance for each class, shrunk towards
-the common one ("full"), or the common covariance ("tied"). It is fitted to two thirds of the points
-and predicts the rest, in turn.
+the common one ("full"), or the common covariance ("tied"), or for texts also one common variance of
+all directions ("round"). It is fitted to two thirds of the points and predicts the rest, in turn.
 
 O(n r k) for a smoother, O(n d^2 k) for a Gaussian model, a round. All of them place new points.
 """
@@ -27,6 +27,7 @@ import numpy as np
 from linkwise.arrays import door, namespace, to_host
 from linkwise.blocks import run_blocks
 from linkwise.blocks.rows import take_rows
+from linkwise.class_models.views import scaled_among
 from linkwise.embedding.manifold import layout
 from linkwise.embedding.manifold import place as place_in_layout
 from linkwise.embedding.spectral import Basis, extend, spectral_basis
@@ -94,7 +95,6 @@ class Gaussian(NamedTuple):
     view: int
     basis: np.ndarray | None  # (r, d) leading directions of the view
     X: np.ndarray  # (n, d)
-    tied: bool
     fold: np.ndarray  # (n,) of 0..FOLDS - 1
 
 
@@ -113,17 +113,22 @@ def _smoother(name, view, U, shrink, place):
 def graph_smoother(Y, view, rng):
     """Return the smoother on the neighbour graph of points Y (n, d)."""
     graph = NeighbourAffinity(Y, min(NEIGHBOURS, len(Y) - 1), "local")
-    basis = spectral_basis(graph.W, min(VECTORS, len(Y)), rng, order=graph.order)
+    W = door(graph.W).cast(graph.W, "float32")  # enough for smoothing, and twice as fast
+    basis = spectral_basis(W, min(VECTORS, len(Y)), rng, order=graph.order)
     rough = np.clip(1 - to_host(basis.values), 0, None)
     shrink = 1 / (1 + np.multiply.outer(GRAPH_GRID, rough))
     return _smoother("graph", view, basis.vectors, shrink, GraphPlace(graph, basis))
 
 
+def _kernel(D, width):
+    """Return the Gaussian kernel of squared distances D; float32 is enough, and twice as fast."""
+    return namespace(D).exp(door(D).cast(D / -width, "float32"))
+
+
 def _features(place, Y):
     if place.landmarks is None:
         return Y / place.width
-    D = door(Y).squared_distances(Y, place.landmarks)
-    return namespace(Y).exp(D / -place.width) @ place.half
+    return _kernel(door(Y).squared_distances(Y, place.landmarks), place.width) @ place.half
 
 
 def _with_constant(C, n):
@@ -159,7 +164,7 @@ def kernel_smoother(Y, view, rng, *, wide):
         seventh = tools.kth_smallest(take_rows(D, rows), min(7, len(rows) - 1))
         width = NEAR**2 * float(tools.median(seventh))
     width = width or float(xp.max(D)) or 1.0
-    K = xp.exp(D / -width)
+    K = _kernel(D, width)
     e, V = tools.eigh(take_rows(K, rows))
     kept = e > 1e-6 * e[-1]
     half = tools.cast(V[:, kept] / xp.sqrt(e[kept]), K)  # K half has the kernel as products
@@ -183,15 +188,15 @@ def linear_smoother(Y, view):
     return _ridge("linear", view, Y / width, RidgePlace(None, width, None, _NONE, _NONE))
 
 
-def gaussian_model(Y, view, *, tied, seed):
-    """Return the Gaussian model of the leading directions of Y."""
+def gaussian_model(Y, view, shape, *, seed):
+    """Return the Gaussian model of the leading directions of Y, of all if it is "round"."""
     basis, X = None, door(Y).cast(Y, "float64")
-    if Y.shape[1] > DIRECTIONS:
+    if Y.shape[1] > DIRECTIONS and shape != "round":
         vectors = door(X).eigh(X.T @ X)[1]
         basis = namespace(X).flip(vectors[:, -DIRECTIONS:], axis=1)
         X = X @ basis
     fold = np.random.default_rng(seed).permutation(len(Y)) % FOLDS
-    return Gaussian("tied" if tied else "full", view, basis, X, tied, door(X).asarray(fold, X))
+    return Gaussian(shape, view, basis, X, door(X).asarray(fold, X))
 
 
 def make_learners(views, kinds, seed):
@@ -200,7 +205,8 @@ def make_learners(views, kinds, seed):
     Parameters
     ----------
     views : list of View
-    kinds : some of "graph", "island" (with "graph"), "near", "wide", "linear", "full" and "tied"
+    kinds : some of "graph", "island" (with "graph"), "near", "wide", "linear", "full", "tied", and
+        "round", which is left out but for texts
     seed : int
     """
 
@@ -220,10 +226,11 @@ def make_learners(views, kinds, seed):
         return found
 
     learners = [one for found in run_blocks(in_view, range(len(views))) for one in found]
-    scaled = max(i for i, view in enumerate(views) if view.name in ("given", "scaled"))
-    for kind in ("full", "tied"):
-        if kind in kinds:
-            learners.append(gaussian_model(views[scaled].X, scaled, tied=kind == "tied", seed=seed))
+    number = scaled_among(views)
+    shapes = ("full", "tied", "round") if views[number].name == "cosines" else ("full", "tied")
+    for shape in shapes:
+        if shape in kinds:
+            learners.append(gaussian_model(views[number].X, number, shape, seed=seed))
     return learners
 
 
@@ -253,23 +260,34 @@ def best_strength(smoother, q, weight):
     return int(np.argmin(errors))
 
 
-def _densities(X, q, X_new, tied):
+def _densities(X, q, X_new, shape):
     """Return log densities (m, k), class weights included, of a Gaussian model of X, labels q."""
     tools, xp = door(X), namespace(X)
-    n, d = X.shape
+    d = X.shape[1]
     size, q = xp.sum(q, axis=0), tools.cast(q, X)
     mean = (q.T @ X) / (size[:, None] + 1e-9)
+    if shape == "round":
+        variance = float(xp.sum(q * tools.squared_distances(X, mean))) / (len(X) * d)
+        far, volume = tools.squared_distances(X_new, mean) / max(variance, TINY), 0.0
+    else:
+        L = _factors(X, q, mean, size, shape)
+        far, volume = tools.mahalanobis(X_new, mean, L), xp.sum(xp.log(tools.diagonal(L)), axis=1)
+    freedom = size + d  # heavy tails for a class of few points
+    return xp.log(size + 1) - volume - 0.5 * freedom * xp.log1p(far / freedom)
+
+
+def _factors(X, q, mean, size, shape):
+    """Return the Cholesky factors of the covariances, (k, d, d), or of the common one (1, d, d)."""
+    tools, xp = door(X), namespace(X)
+    d = X.shape[1]
     scatter = tools.class_scatters(X, q, mean)  # (k, d, d)
-    common = xp.sum(scatter, axis=0) / n
+    common = xp.sum(scatter, axis=0) / len(X)
     ridge = 1e-4 * xp.clip(xp.sum(tools.diagonal(common)) / d, TINY, None)
     common = common + ridge * tools.asarray(np.eye(d), X)
-    S = common[None]
-    if not tied:
-        S = (scatter + SHRINKAGE * d * common) / (size[:, None, None] + SHRINKAGE * d)
-    L = xp.linalg.cholesky(S)
-    freedom = size + d  # heavy tails for a class of few points
-    out = -0.5 * freedom * xp.log1p(tools.mahalanobis(X_new, mean, L) / freedom)
-    return out + (xp.log(size + 1) - xp.sum(xp.log(tools.diagonal(L)), axis=1))
+    if shape == "tied":
+        return xp.linalg.cholesky(common[None])
+    weight = SHRINKAGE * d
+    return xp.linalg.cholesky((scatter + weight * common) / (size[:, None, None] + weight))
 
 
 def across_folds(model, q):
@@ -277,7 +295,7 @@ def across_folds(model, q):
     out = door(q).empty(q.shape, q, "float64")
     for fold in range(FOLDS):
         rest = model.fold != fold
-        out[~rest] = _densities(model.X[rest], q[rest], model.X[~rest], model.tied)
+        out[~rest] = _densities(model.X[rest], q[rest], model.X[~rest], model.name)
     return door(out).softmax(out)
 
 
@@ -286,7 +304,7 @@ def mixture(model, labels, k):
     tools = door(labels)
     q = tools.asarray(np.eye(k), labels)[labels]
     for _ in range(ROUNDS):
-        q = tools.softmax(_densities(model.X, q, model.X, model.tied))
+        q = tools.softmax(_densities(model.X, q, model.X, model.name))
     return namespace(q).argmax(q, axis=1)
 
 
@@ -322,6 +340,6 @@ def coordinates(learner, Y, near=None):
 def predict_classes(learner, strength, q, U):
     """Return class predictions (m, k) for new points with coordinates U, from labels q (n, k)."""
     if isinstance(learner, Gaussian):
-        return door(U).softmax(_densities(learner.X, q, U, learner.tied))
+        return door(U).softmax(_densities(learner.X, q, U, learner.name))
     weights = learner.shrink[strength][:, None] * (learner.U.T @ q)
     return U @ door(U).cast(weights, U)

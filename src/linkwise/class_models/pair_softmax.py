@@ -26,11 +26,14 @@ points; O(n r) to prepare.
     2019, for the likelihood.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from linkwise.arrays import door, namespace, to_host
+from linkwise.blocks import run_blocks
 from linkwise.class_models.beliefs import propagate
 
 FROM_EACH = 150  # leading features of a smoother: the rest is shrunk to almost nothing
@@ -44,9 +47,8 @@ CHAINED = 1.5  # constraints of a point on average; with fewer, (5) tells no mor
 SURE = 4.0  # logit of the start's own class: odds of 55
 RIDGE = 0.1  # for the fit of the features to a start; features have about unit size
 LEAST = 1e-6  # probability: constraints can overrule the features anywhere
-SETS = (  # kinds of learners that make a feature set
-    ("graph", "near", "island"), ("graph",), ("near",), ("island",), ("wide",), ("linear",),
-)  # fmt: skip
+KINDS = "graph", "near", "island", "wide", "linear"  # of learners that make a feature set
+TOGETHER = "graph", "near", "island"  # that make another one
 
 
 class FeatureSet(NamedTuple):
@@ -80,39 +82,66 @@ def _with_constant(Z):
     return door(Z).beside((namespace(Z).ones_like(door(Z).empty((len(Z), 1), Z)), Z))
 
 
-def feature_set(learners, kinds):
-    """Return (FeatureSet, z) of the learners of some kinds, None if there are none."""
-    chosen = [v for v, one in enumerate(learners) if one.name in kinds]
+def _leading(Z):
+    """Return the leading directions of centred columns Z (n, c), (c, FEATURES); None of few."""
+    if Z.shape[1] <= FEATURES:
+        return None
+    vectors = door(Z).eigh(Z.T @ Z)[1]
+    return door(Z).cast(namespace(Z).flip(vectors[:, -FEATURES:], axis=1), "float32")
+
+
+def feature_set(learners, kind):
+    """Return (FeatureSet, z) of the learners of a kind, None if there are none."""
+    chosen = [v for v, one in enumerate(learners) if one.name == kind]
     if not chosen:
         return None
-    present = [kind for kind in kinds if any(learners[v].name == kind for v in chosen)]
     columns, scales = [], []
     for v in chosen:
-        one = learners[v]
-        same = sum(learners[other].name == one.name for other in chosen) * len(present)
-        c = to_host(one.shrink[STRENGTH])
+        c = to_host(learners[v].shrink[STRENGTH])
         leading = np.sort(np.argsort(-c, kind="stable")[:FROM_EACH])
         columns.append(leading)
-        scales.append(np.sqrt(c[leading] * len(one.U) / same).astype(np.float32))
-    bare = FeatureSet(
-        " and ".join(present), tuple(chosen), tuple(columns), tuple(scales),
-        np.zeros(sum(map(len, columns)), dtype=np.float32), None,
-    )  # fmt: skip
-    Z = features(bare, [one.U if hasattr(one, "U") else None for one in learners])[:, 1:]
+        n = len(learners[v].U)
+        scales.append(np.sqrt(c[leading] * n / len(chosen)).astype(np.float32))
+    zero = np.zeros(sum(map(len, columns)), dtype=np.float32)
+    bare = FeatureSet(kind, tuple(chosen), tuple(columns), tuple(scales), zero, None)
+    Z = features(bare, [getattr(one, "U", None) for one in learners])[:, 1:]
     centre = namespace(Z).mean(Z, axis=0)
     Z = Z - centre
-    found = bare._replace(centre=to_host(centre))
-    if Z.shape[1] > FEATURES:
-        vectors = door(Z).eigh(Z.T @ Z)[1]
-        basis = door(Z).cast(namespace(Z).flip(vectors[:, -FEATURES:], axis=1), "float32")
-        found = found._replace(basis=to_host(basis))
-        Z = Z @ basis
+    basis = _leading(Z)
+    found = bare._replace(centre=to_host(centre), basis=basis if basis is None else to_host(basis))
+    return found, _with_constant(Z if basis is None else Z @ basis)
+
+
+def together(sets):
+    """Return (FeatureSet, z) of several sets side by side, each of the same weight.
+
+    Its directions are those of the leading ones of each set: the others hardly count, and finding
+    them would take most of the time of a fit of some thousand points.
+    """
+    share = np.float32(len(sets) ** -0.5)
+    parts = [one for one, _ in sets]
+    Z = door(sets[0][1]).beside([share * Z[:, 1:] for _, Z in sets])
+    basis = block_diag(*(np.eye(len(p.centre)) if p.basis is None else p.basis for p in parts))
+    basis, leading = basis.astype(np.float32), _leading(Z)
+    if leading is not None:
+        basis, Z = basis @ to_host(leading), Z @ leading
+    found = FeatureSet(
+        name=" and ".join(one.name for one in parts),
+        learners=sum((one.learners for one in parts), ()),
+        columns=sum((one.columns for one in parts), ()),
+        scales=tuple(share * scale for one in parts for scale in one.scales),
+        centre=share * np.concatenate([one.centre for one in parts]),
+        basis=basis,
+    )
     return found, _with_constant(Z)
 
 
 def feature_sets(learners):
-    """Return [(FeatureSet, z)] of SETS, as far as there are learners for them."""
-    return [found for kinds in SETS if (found := feature_set(learners, kinds)) is not None]
+    """Return [(FeatureSet, z)]: the kinds of TOGETHER in one, and each of KINDS there is."""
+    of_kind = run_blocks(partial(feature_set, learners), KINDS)
+    found = [one for one in of_kind if one is not None]
+    beside = [one for one in found if one[0].name in TOGETHER]
+    return [together(beside), *found] if len(beside) > 1 else found
 
 
 def start_weights(Z, labels, k):
@@ -198,17 +227,16 @@ def fit_pairs(fits, W, W_0, *, error, penalty):
     z, _, _, i, j, must, c = fits
     tools, xp, e = door(z), namespace(z), error
     points = z.shape[0] * z.shape[1]
-    to_i, to_j = (tools.sums_at(to_host(end), points, z) for end in (i, j))
+    partner_sums = tools.partner_sums(to_host(i), to_host(j), points, z)
     toward = xp.where(must, -c, c)
 
     def objective(w):
         p = _probabilities(z, w)
-        p_i, p_j = p[i], p[j]
-        s = tools.row_products(p_i, p_j)
+        s = tools.row_products(tools.rows_at(p, i), tools.rows_at(p, j))
         likely = e + (1 - 2 * e) * xp.where(must, s, 1 - s)
         slope = toward * (1 - 2 * e) / likely  # derivative of the loss by s
-        g = to_i(slope[:, None] * p_j) + to_j(slope[:, None] * p_i)
-        g = p * (g - xp.sum(g * p, axis=1, keepdims=True))
+        g = partner_sums(slope, p)
+        g = p * (g - tools.row_products(g, p)[:, None])
         lost = xp.sum(xp.reshape(c * xp.log(likely), (z.shape[0], -1)), axis=1)
         return -lost + _held(w, W_0, penalty), _slope(z, g, w, W_0, penalty)
 
@@ -221,12 +249,9 @@ def fit_labels(z, q, W, W_0, *, penalty):
 
     def objective(w):
         g = tools.cast(z @ tools.cast(w, z), "float64")
-        g = xp.reshape(g, (-1, g.shape[2]))
-        g = g - xp.max(g, axis=1, keepdims=True)
-        p = xp.exp(g)
-        total = xp.sum(p, axis=1, keepdims=True)
-        lost = xp.sum(xp.reshape(q * (g - xp.log(total)), (z.shape[0], -1)), axis=1)
-        return -lost + _held(w, W_0, penalty), _slope(z, p / total - q, w, W_0, penalty)
+        log_p = tools.log_softmax(xp.reshape(g, (-1, g.shape[2])))
+        likely = xp.sum(xp.reshape(q * log_p, (z.shape[0], -1)), axis=1)
+        return -likely + _held(w, W_0, penalty), _slope(z, xp.exp(log_p) - q, w, W_0, penalty)
 
     return tools.minima(objective, W, steps=EM_STEPS, settled=SETTLED)
 

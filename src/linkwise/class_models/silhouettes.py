@@ -9,9 +9,9 @@ from sklearn.metrics import silhouette_score
 from linkwise.arrays import namespace, to_host
 from linkwise.blocks.rows import take_rows
 from linkwise.class_models.partitions import view_k_means
+from linkwise.class_models.views import WIDEST, scaled_among
 
 SAMPLE = 1000  # points that the silhouette is averaged over: it takes all their distances
-WIDEST = 500  # columns; wider data is not checked for being principal components, O(n d^2)
 ROUNDING = 30  # times sqrt(d) eps: correlations that rounding leaves between principal components
 
 
@@ -34,10 +34,9 @@ def mean_silhouettes(views, numbers, *, seed):
     Principal components are used as given: scaled, the last of them, which are noise, would count
     as much as the first.
     """
-    named = {view.name: view for view in views if view.name in ("given", "scaled")}
-    view = list(named.values())[-1]
-    if "given" in named and principal(named["given"].X):
-        view = named["given"]
+    view = views[scaled_among(views)]
+    if views[0].name == "given" and principal(views[0].X):
+        view = views[0]
     rng = np.random.default_rng(seed)
     found = {}
     for k in numbers:

@@ -50,7 +50,7 @@ class Edges(NamedTuple):
     """The edges of some rows to all points of the layout: w of Eq. (2)."""
 
     ends: np.ndarray  # (rows + 1,) where the edges of each row start
-    owners: np.ndarray  # the row of every edge, in the form that `at_edges` takes
+    owners: np.ndarray  # (edges,) the row of every edge
     columns: np.ndarray  # (edges,)
     weights: np.ndarray  # (edges,)
 
@@ -66,19 +66,23 @@ def edges_of(W, part):
 def attraction(y, edges, Y):
     """Return sum_j c_ij (y_j - y_i), (b, r), and sum_j c_ij, (b,), of Eq. (3)."""
     tools = door(Y)
-    D = Y[edges.columns]
-    D -= tools.at_edges(y, edges.owners)  # (edges, r)
-    c = 2 * edges.weights / (1 + tools.squared_norms(D))
-    return tools.weighted_sums(c, D, edges.ends)
+    D = tools.rows_at(Y, edges.columns)
+    D -= tools.rows_at(y, edges.owners)  # (edges, r)
+    D *= D
+    c = 2 * edges.weights / (1 + tools.row_totals(D))
+    pulled, total = tools.edge_sums(c, edges.columns, edges.ends, Y)
+    return pulled - total[:, None] * y, total
 
 
 def repulsion_from(drawn, y):
     """Return sum_j r_ij (y_i - y_j) of Eq. (4) over the drawn points, (b, r), for g d_i = 1."""
     tools, xp = door(y), namespace(y)
-    squared = y @ (-2 * drawn.T)  # (b, m); in place below, because this takes most of a step
-    squared += tools.squared_norms(y)[:, None]
-    squared += tools.squared_norms(drawn)
-    xp.clip(squared, 0, None, out=squared)
+    left = tools.beside((y, tools.squared_norms(y)[:, None], xp.ones_like(y[:, :1])))
+    right = tools.beside(
+        (-2 * drawn, xp.ones_like(drawn[:, :1]), tools.squared_norms(drawn)[:, None])
+    )
+    squared = left @ right.T  # (b, m); in place below, because this takes most of a step
+    xp.abs(squared, out=squared)  # rounding may leave less than 0
     r = squared + SOFTENED
     squared += 1
     r *= squared
@@ -188,7 +192,7 @@ def place(Y, P, degree, rng, *, repulsion=REPULSION):
 
     def settled(part):
         edges = edges_of(P, part)
-        y, _ = tools.weighted_sums(edges.weights, Y[edges.columns], edges.ends)
+        y, _ = tools.edge_sums(edges.weights, edges.columns, edges.ends, Y)
         edges = edges._replace(weights=degree * edges.weights)
         push = xp.full_like(y[:, 0], repulsion * degree)
         for h, repelling in zip(_steps(FIRST / 2, PLACING), drawn, strict=True):

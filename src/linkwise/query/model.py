@@ -94,7 +94,8 @@ def fit(data: PreparedData, known: Known, n_clusters: NClusters = None) -> Model
             penalties = PENALTIES[: int(np.sum(np.array(FROM) <= links.n_pairs))]
             learnt = _spread(by_place, LEARNT)
             problem = Problem(plain.sets[:1], [start], k, learnt)
-            W = fits(problem, [Job(0, 0, learnt, chained(learnt, k), penalties)])[0][-1]
+            job = Job(0, start.labels, learnt, chained(learnt, k), penalties)
+            W = fits(problem, [job])[0][-1]
         else:
             W = start_weights(Z, start.labels, k)
         rows = sample[at]
