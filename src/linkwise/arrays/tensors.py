@@ -671,8 +671,8 @@ def minima(objective, W, *, steps, settled):
     return minima_tensors.minima(objective, W, steps=steps, settled=settled, repeated=repeated)
 
 
-def batches(jobs):
-    """Return lists of jobs that are done at a time: as many as keep a device busy."""
+def batches(jobs, size):
+    """Return lists of jobs that are done at a time: as many as keep a device busy, of any size."""
     return [jobs[start : start + MOST_JOBS] for start in range(0, len(jobs), MOST_JOBS)]
 
 

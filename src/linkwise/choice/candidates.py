@@ -272,8 +272,14 @@ class Job(NamedTuple):
 
 def fits(problem, jobs):
     """Return for every Job the weights W (r, k), of NumPy, of all its penalties."""
-    tools = door(problem.sets[0][1])
-    return [found for batch in tools.batches(jobs) for found in _fits_at_a_time(problem, batch)]
+    batches = at_a_time(problem, jobs, problem.links)
+    return [found for batch in batches for found in _fits_at_a_time(problem, batch)]
+
+
+def at_a_time(problem, jobs, links):
+    """Return lists of the jobs that are done by one search, for constraints of each."""
+    Z = problem.sets[0][1]
+    return door(Z).batches(jobs, 4 * len(links.ids) * Z.shape[1])
 
 
 def _fits_at_a_time(problem, jobs):
@@ -361,7 +367,7 @@ def judge_all(problem, effort, *, deadline, seed):
     best = contenders(tried, effort.judged)
     rest = range(1, len(folds))
     pairs = [one.pair for one in best]
-    by_rest = judged(pairs, rest, deadline=deadline, unit="best candidates")
+    by_rest = judged(pairs, rest, deadline=deadline, unit="fits of best candidates")
     others = {one.pair: one for one in by_rest}
     found: list = []
     for first in (one for one in best if one.pair in others):
@@ -396,23 +402,24 @@ def contenders(tried, count):
 
 def _judged(problem, folds, pairs, numbers, *, error, deadline, unit):
     """Return the Judged of pairs of a feature set and a start, as many as the deadline allows."""
+    cases = [(at, *pair, number) for at, pair in enumerate(pairs) for number in numbers]
 
     def judge_batch(batch):
         before = time.perf_counter()
         if batch[0][0] >= FEWEST_TRIED and before > deadline:
             return []
-        cases = [(*pair, number) for _, pair in batch for number in numbers]
-        scores, step = judge(problem, folds, cases, error=error), len(numbers)
+        scores = judge(problem, folds, [case for _, *case in batch], error=error)
         seconds = (time.perf_counter() - before) / len(batch)
-        return [
-            Judged(pair, scores[a * step : (a + 1) * step], seconds)
-            for a, (_, pair) in enumerate(batch)
-        ]
+        return [(one, seconds) for one in scores]
 
-    batches = door(problem.sets[0][1]).batches(list(enumerate(pairs)))
-    found = []
-    with Progress("LinkClustering", len(pairs), unit=unit) as line:
-        for batch, judged in zip(batches, run_blocks(judge_batch, batches), strict=True):
-            found += judged
+    batches = at_a_time(problem, cases, folds[0].learnt)
+    judged: list = []
+    with Progress("LinkClustering", len(cases), unit=unit) as line:
+        for batch, some in zip(batches, run_blocks(judge_batch, batches), strict=True):
+            judged += some
             line.advance(len(batch))
+    step, found = len(numbers), []
+    for at, pair in enumerate(pairs[: len(judged) // step]):
+        scores, seconds = zip(*judged[at * step : (at + 1) * step], strict=True)
+        found.append(Judged(pair, list(scores), sum(seconds)))
     return found
