@@ -27,7 +27,7 @@ from linkwise.choice.candidates import (
     doubted,
     rank_starts,
 )
-from linkwise.choice.combination import bits_told, matching, weights_of
+from linkwise.choice.combination import SHARPNESS, bits_told, matching, weights_of
 from linkwise.choice.counting import forced
 from linkwise.choice.effort import EFFORTS, PROBE
 from linkwise.class_models import (
@@ -376,31 +376,62 @@ def test_candidates_weigh_by_what_they_said_of_unseen_answers():
         held_out = None if score is None else np.full(100, score)
         return Candidate("", 0, 0, 1.0, held_out)
 
-    w = weights_of([candidate(-0.1), candidate(-0.12), candidate(-1.0)], 2, 100, 1.0)
+    three = [candidate(-0.1), candidate(-0.12), candidate(-1.0)]
+    w = weights_of(three, np.zeros(1), 2, 100, 1.0)
     assert w[0] > w[1] > w[2] == 0
     assert_allclose(w.sum(), 1)
-    assert_allclose(weights_of([candidate(None)], 2, 3, 0.05), 1)
+    assert_allclose(weights_of([candidate(None)], np.zeros(1), 2, 3, 0.05), 1)
 
 
 def test_few_answers_prefer_the_large_penalty():
     flat = np.full(10, -0.3)
     both = [Candidate("", 0, 0, penalty, flat) for penalty in (30.0, 0.03)]
-    few, many = weights_of(both, 2, 10, 0.1), weights_of(both, 2, 1000, 1.0)
+    few, many = (weights_of(both, np.zeros(1), 2, m, share) for m, share in ((10, 0.1), (1000, 1)))
     assert few[0] > 0.9
     assert_allclose(many, 0.5)
+
+
+def test_of_candidates_as_good_the_one_from_the_better_start_weighs_more():
+    flat = np.full(200, -0.1)
+    both = [Candidate("", 0, start, 1.0, flat) for start in (0, 1)]
+    assert_allclose(weights_of(both, np.zeros(2), 2, 200, 1.0), 0.5)
+    w = weights_of(both, np.array([0.0, -5.0]), 2, 200, 1.0)
+    assert_allclose(w[1] / w[0], np.exp(-5 * SHARPNESS))
+
+
+def test_starts_that_tell_nothing_about_the_answers_have_no_say(rng):
+    y, small = np.repeat([0, 1], 60), np.repeat(np.arange(4), 30)
+    linkage = with_tree(Linkage(small, np.full(4, 30.0), np.diag(np.full(4, 50.0)) + 0.01))
+    partitions = [Partition("linkage", None, True, linkage), Partition("plain", y)]
+    belief = np.array([0.5, 1.0])
+
+    def ranked(classes):
+        links = Constraints.sample(classes, 200, random_state=0).resolve(n=len(y))
+        return rank_starts(partitions, belief, 2, links, 0)
+
+    told = ranked(y)
+    assert [one.name for one in told.partitions] == ["plain", "linkage"]
+    assert told.support[0] == 0
+    assert told.support[1] < -5
+    assert abs(ranked(rng.permutation(y)).support).max() < 1
+
+
+def first_of(partitions, belief, links):
+    """Return the name of the first of the ranked partitions into two clusters."""
+    return rank_starts(partitions, belief, 2, links, 0).partitions[0].name
 
 
 def test_a_start_gives_way_to_answers_and_not_to_one_alone(rng):
     good, poor = Partition("good", np.repeat([0, 1], 50)), Partition("poor", np.arange(100) % 2)
     belief = np.array([1.0, 0.5])
     one = Constraints(cannot_link=[(0, 1)])
-    assert rank_starts([good, poor], belief, 2, one, 0)[0].name == "good"
+    assert first_of([good, poor], belief, one) == "good"
     says = [(0, 2), (4, 6), (8, 10), (61, 63), (65, 67), (1, 51), (3, 53), (5, 55)]
     few = Constraints(must_link=says, cannot_link=[(a, a + 1) for a in (0, 4, 8)])
-    assert rank_starts([good, poor], belief, 2, few, 0)[0].name == "good"
+    assert first_of([good, poor], belief, few) == "good"
     ends = distinct(rng.integers(100, size=(80, 2)))
     many = links_of(ends, np.where(ends[:, 0] % 2 == ends[:, 1] % 2, 1, -1))
-    assert rank_starts([good, poor], belief, 2, many, 0)[0].name == "poor"
+    assert first_of([good, poor], belief, many) == "poor"
 
 
 def test_without_answers_a_softmax_of_pairs_stays_at_its_start(wine):
@@ -469,7 +500,7 @@ def test_one_linkage_is_one_start():
     linkage = with_tree(linkage)
     links = Constraints.sample(y, 100, random_state=0).resolve(n=len(y))
     both = [Partition(str(even), small // 2, True, linkage, even) for even in (False, True)]
-    ranked = rank_starts([*both, Partition("plain", y)], np.ones(3), 4, links, 0)
+    ranked = rank_starts([*both, Partition("plain", y)], np.ones(3), 4, links, 0).partitions
     assert len(ranked) == 2
     assert {one.linkage is None for one in ranked} == {True, False}
 
@@ -480,10 +511,10 @@ def test_one_wrong_constraint_between_two_chains_does_not_choose_the_start():
     joined = Partition("joined", np.arange(40) == 19)  # nearly all points in one cluster
     chains = [(i, i + 1) for i in (*range(8), *range(20, 28))]
     links = Constraints(must_link=[*chains, (0, 20)]).resolve(n=40)
-    assert rank_starts([joined, right], np.array([0.9, 1.0]), 2, links, 0)[0].name == "right"
+    assert first_of([joined, right], np.array([0.9, 1.0]), links) == "right"
     across = [(i, 20 + j % 20) for i in range(19) for j in (i, i + 1)]
     links = Constraints(must_link=[*chains, *across]).resolve(n=40)
-    assert rank_starts([joined, right], np.array([0.9, 1.0]), 2, links, 0)[0].name == "joined"
+    assert first_of([joined, right], np.array([0.9, 1.0]), links) == "joined"
 
 
 def judged_as(links, right, error=0.05):

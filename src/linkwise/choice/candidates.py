@@ -21,13 +21,22 @@ judge; what counts in the end is fitted to all of them.
 with belief in 0..1: few constraints do not lead away from the partition that the data suggest.
 Where there is to be one start only, because constraints are few, it has ALONE in place of MARGIN.
 
+Ranks also count in the weights of candidates (``combination``): two of them from different starts
+often differ by one or two held-out constraints, which is chance. The better partitions explain the
+constraints, the more this counts, and not at all if the best of them tells nothing about them:
+
+    (3)  support of a start = s (rank - the largest rank),   s = 1 - max l_start / l_chance
+
+with the mean log-likelihood of constraints in a partition for l_start, and if only the share of
+must-links is known for l_chance.
+
 A fit follows a wrong constraint if no other one is near, and then finds nothing wrong with it. So
 a constraint is doubted by models that did not use it. If these give the probability r to what it
-says, and a share e of all constraints is wrong, it is wrong with the probability (3). What counts
-in the end is fitted with the weights (4), which stand for as much (``beliefs``):
+says, and a share e of all constraints is wrong, it is wrong with the probability (4). What counts
+in the end is fitted with the weights (5), which stand for as much (``beliefs``):
 
-    (3)  w = e (1 - r) / (e (1 - r) + (1 - e) r)
-    (4)  c' = c log((1 - w) / w) / log((1 - e) / e),   at least 0 and at most c
+    (4)  w = e (1 - r) / (e (1 - r) + (1 - e) r)
+    (5)  c' = c log((1 - w) / w) / log((1 - e) / e),   at least 0 and at most c
 
 Models of few constraints are too sure of themselves. So the log odds of r are multiplied by the
 number t <= 1 under which, together with e, the held-out constraints are most likely: where right
@@ -74,7 +83,7 @@ ALONE = 14.0  # the same if there is to be one start: with 4, single right answe
 #               to another one and back, and agreement falls by up to .3 between two answers
 SCORED_ERROR = 0.02  # least share of wrong constraints assumed when scoring: one wrong constraint
 #                      must not outweigh all others
-DOUBTED = 0.005, 0.01, 0.02, 0.05, 0.1, 0.2  # e of Eq. (3), steps of about a factor 2
+DOUBTED = 0.005, 0.01, 0.02, 0.05, 0.1, 0.2  # e of Eq. (4), steps of about a factor 2
 TEMPERS = 0.25, 0.5, 0.75, 1.0  # t
 LEAST = 1e-6  # r: keeps its log odds finite
 
@@ -168,8 +177,15 @@ def start_likelihoods(folds, k):
     return np.array(likely) / len(sign)
 
 
+class Ranked(NamedTuple):
+    """Partitions to start from."""
+
+    partitions: list  # of Partition, the best first
+    support: np.ndarray  # (p,) of each, Eq. (3)
+
+
 def rank_starts(partitions, belief, k, links, seed):
-    """Return partitions by Eq. (2), the best first, and the best of the other kind second.
+    """Return the Ranked partitions, the best by Eq. (2) first, then the best of the other kind.
 
     Two kinds are told apart: linkage with constraints, and what does not change with constraints.
     Of two partitions from the small clusters of one layout the better one stays.
@@ -180,18 +196,22 @@ def rank_starts(partitions, belief, k, links, seed):
     changing = any(one.linkage is not None for one in partitions)
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
     prior[np.argmax(belief)] += MARGIN if changing else ALONE
-    likely = np.zeros(len(partitions))
+    likely, share = np.zeros(len(partitions)), 0.0
     if links and changing:
         folds = started(folds_of(links, RANK_FOLDS, k, seed), partitions, k)
-        likely += links.n_pairs * start_likelihoods(folds, k)
+        likely = start_likelihoods(folds, k)
+        share = max(0.0, 1 - likely.max() / chance_score(folds))
     elif links:
-        likely += [trust(one.labels, k, links, ERROR)[1] for one in partitions]
-    order = _once_each(np.argsort(-(prior + likely), kind="stable"), partitions)
+        found = [trust(one.labels, k, links, ERROR)[1] for one in partitions]
+        likely = np.array(found) / links.n_pairs
+    rank = prior + links.n_pairs * likely  # Eq. (2)
+    order = _once_each(np.argsort(-rank, kind="stable"), partitions)
     linked = [partitions[i].linkage is not None for i in order]
     if len(set(linked)) > 1:
         second = linked.index(not linked[0])
         order = np.r_[order[0], order[second], np.delete(order, [0, second])]
-    return [partitions[i] for i in order]
+    support = share * (rank - rank.max())  # Eq. (3)
+    return Ranked([partitions[i] for i in order], support[order])
 
 
 def _once_each(order, partitions):
@@ -217,7 +237,7 @@ class Judgement(NamedTuple):
 
 
 def held_out_right(links, judgement, weights):
-    """Return r before (3), of every constraint (m,), and which ones judged, (m,) bool."""
+    """Return r before (4), of every constraint (m,), and which ones judged, (m,) bool."""
     e, judged = judgement.error, [one.judged for one in judgement.folds]
     share = np.concatenate([one.weight for one in judged])  # that the scores are multiplied by
     scores = np.array([one.held_out for one in judgement.candidates])
@@ -231,7 +251,7 @@ def held_out_right(links, judgement, weights):
 
 
 def calibrated(right, weight):
-    """Return (e, r) of Eq. (3) under which constraints are most likely, from r as models say.
+    """Return (e, r) of Eq. (4) under which constraints are most likely, from r as models say.
 
     Parameters
     ----------
@@ -246,7 +266,7 @@ def calibrated(right, weight):
 
 
 def doubted(links, judgement, weights):
-    """Return constraints with the weights of Eq. (4); those that judged nothing keep theirs.
+    """Return constraints with the weights of Eq. (5); those that judged nothing keep theirs.
 
     Parameters
     ----------
@@ -256,8 +276,8 @@ def doubted(links, judgement, weights):
     """
     right, judged = held_out_right(links, judgement, weights)
     e, right = calibrated(right, links.weight * judged)
-    wrong = np.where(judged, probability_wrong(right, 1, e), e)  # Eq. (3)
-    return links.with_weight(links.weight * np.clip(logit(wrong) / logit(e), 0, 1))  # Eq. (4)
+    wrong = np.where(judged, probability_wrong(right, 1, e), e)  # Eq. (4)
+    return links.with_weight(links.weight * np.clip(logit(wrong) / logit(e), 0, 1))  # Eq. (5)
 
 
 class Job(NamedTuple):

@@ -1,10 +1,11 @@
 """Candidates combined by weight, and new points placed by the combination.
 
-    (1)  w_c ~ exp(B m (l_c - max l) - a log(l_max / l)),   l_c of Eq. (1) of ``candidates``
+    (1)  w_c ~ exp(B (m (l_c - max l) + s_c) - a log(l_max / l))
     (2)  g = sum_c w_c log p_c                              the candidates, pooled
     (3)  f = co-EM of all learners from the labels of g     (``co_training``)
     (4)  p ~ exp((log g + u log f) / (1 + u) + t y)         y the labels of the start
 
+l_c is the score and s_c the support of the start, Eqs. (1) and (3) of ``candidates``.
 With B = 1, Eq. (1) would be the posterior of candidates that are independent witnesses. They are
 not, so B is less. The second term prefers large penalties l, the more the less is told; it is gone
 from FULL constraints on. Clusters are matched to those of the best candidate by the Hungarian
@@ -123,11 +124,20 @@ def trust_in_start(links, n, k):
     return t
 
 
-def weights_of(candidates, k, m, share):
-    """Return w of Eq. (1), (c,), summing to 1, for m constraints; share as of `share_told`."""
+def weights_of(candidates, support, k, m, share):
+    """Return w of Eq. (1), (c,), summing to 1.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+    support : array (p,) of the starts
+    k, m : int, numbers of clusters and of constraints
+    share : float, of `share_told`
+    """
     if candidates[0].held_out is None:
         return np.ones(1)
-    total = SHARPNESS * np.array([one.held_out.mean() for one in candidates]) * m
+    score = np.array([one.held_out.mean() for one in candidates])
+    total = SHARPNESS * (m * score + support[[one.start for one in candidates]])
     preference = PREFERENCE * (1 + np.log2(max(k, MANY) / MANY)) * (1 - share)
     total += preference * np.log([one.penalty / PENALTIES[0] for one in candidates])
     w = np.exp(total - total.max())
@@ -193,13 +203,15 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     partitions, belief = plain.partitions(k)
     m, share = links.n_pairs, min(1.0, share_told(links, k))
     partitions, belief = starts_among(partitions, belief, share == 1)
-    ranked = rank_starts(partitions, belief, k, links, seed)
-    ranked = ranked if earlier is None else [earlier]
+    if earlier is None:
+        ranked, support = rank_starts(partitions, belief, k, links, seed)
+    else:
+        ranked, support = [earlier], np.zeros(1)
     tried = effort.starts if share == 1 else 1  # less cannot tell them apart
     problem = Problem(sets, ranked[:tried], k, links)
     judgement = judge_all(problem, effort, deadline=deadline, seed=seed)
     candidates = judgement.candidates
-    weights = weights_of(candidates, k, m, share)
+    weights = weights_of(candidates, support, k, m, share)
     # models of few constraints would doubt right ones as well
     if share == 1 and not seem_right(links, ERROR, two=k == 2):
         links = doubted(links, judgement, weights)

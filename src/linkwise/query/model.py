@@ -87,7 +87,7 @@ def fit(data: PreparedData, known: Known, n_clusters: NClusters = None) -> Model
         k = max(least, len(classes))
         partitions, belief = plain.partitions(k)
         fixed = [one._replace(linkage=None) for one in partitions]
-        start = rank_starts(fixed, belief, k, _spread(by_place, RANKED), data.seed)[0]
+        start = rank_starts(fixed, belief, k, _spread(by_place, RANKED), data.seed).partitions[0]
         at = np.searchsorted(sample, np.union1d(data.core, np.array(known.touched(), int)))
         Z = plain.sets[0][1]
         if links:
