@@ -820,6 +820,12 @@ def test_a_report_of_peers_alone_or_of_nothing_can_be_written():
     assert "Left out: A, C: not here." in html(results, {})
 
 
+def test_a_report_of_one_number_of_pairs_outside_the_mean_can_be_written():
+    results = fake_results([CHOOSER, "KMeans", FOREST], settings=[("0", 0.0), ("n/10", 0.0)])
+    text = markdown(results, dict(pictures.pictures(results)))
+    assert all(f"| {name} |" in text for name in "stu")
+
+
 def test_words_are_safe_in_both_pages():
     found = [document.Table(["", "x"], [["a|b", "<b> & `c`"]])]
     assert "a\\|b" in document.markdown_page("t", found)

@@ -99,7 +99,8 @@ def budget_picture(results, plt):
     at = {budget: overall(at_budget(results, budget)) for budget in SHARES}
     compared = [name for name in ranked(mean) if name in of_kind(results, *COMPARED)]
     names = [*compared[:MOST_LINES], *(name for name in ("KMeans",) if name in compared)]
-    names = [n for n in dict.fromkeys((*names, *MARKS)) if any(n in v for v in at.values())]
+    names = [name for name in dict.fromkeys((*names, *MARKS)) if name in mean]
+    names = [name for name in names if any(name in found for found in at.values())]
     if not names:
         return None
     figure, axes = plt.subplots(figsize=(14, 7))
