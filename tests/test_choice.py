@@ -416,6 +416,18 @@ def test_starts_that_tell_nothing_about_the_answers_have_no_say(rng):
     assert abs(ranked(rng.permutation(y)).support).max() < 1
 
 
+def test_weights_count_alike_in_scores_and_in_those_of_chance(wine):
+    """Answers of weight 3 are not worse than chance, and starts tell as much about them."""
+    X, y = wine
+    links = sample_pairs(y, 150, random_state=0)
+    once, thrice = (
+        LinkClustering(3, random_state=0).fit(X, constraints=links.with_weight(w))
+        for w in (np.ones(150), np.full(150, 3.0))
+    )
+    assert_allclose(thrice.chance_, 3 * once.chance_, rtol=0.1)  # chains weigh a little less
+    assert thrice.score_ > thrice.chance_
+
+
 def first_of(partitions, belief, links):
     """Return the name of the first of the ranked partitions into two clusters."""
     return rank_starts(partitions, belief, 2, links, 0).partitions[0].name

@@ -117,9 +117,9 @@ def deal(m, folds, seed):
 def chance_score(folds):
     """Return Eq. (1) if only the share of must-links is known."""
     must = np.concatenate([one.judged.sign > 0 for one in folds])
-    share = np.average(must, weights=np.concatenate([one.judged.weight for one in folds]))
-    share = np.clip(share, SCORED_ERROR, 1 - SCORED_ERROR)
-    return float(share * np.log(share) + (1 - share) * np.log(1 - share))
+    weight = np.concatenate([one.judged.weight for one in folds])
+    share = np.clip(np.average(must, weights=weight), SCORED_ERROR, 1 - SCORED_ERROR)
+    return float(weight.mean() * (share * np.log(share) + (1 - share) * np.log(1 - share)))
 
 
 class Fold(NamedTuple):
