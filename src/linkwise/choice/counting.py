@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise.blocks import run_blocks
 from linkwise.choice.candidates import (
     Problem,
     chance_score,
@@ -38,7 +37,6 @@ MOST_CLUSTERS = 40  # when no range is asked for: beyond, the search takes long 
 MOST_PLAIN = 10  # by silhouettes alone, or the least number if that is more: they favour few anyway
 EACH = 40  # numbers of a range of which each gets a silhouette; of a wider one only some
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third
-AHEAD = 2  # numbers tried at a time, on threads
 STALE = 2  # numbers in a row that are no better end the search; with 3 no better ones are found
 FOLDS = 4  # at most; 3 to 5 find numbers of the same agreement, in a time that grows with them
 HOLD = 10.0  # log-likelihood for a factor e: as much as three or four constraints can tell
@@ -94,37 +92,34 @@ def held_out_scores(plain, links, *, least, most, folds, seed):
 
     If the pairs were chosen, it is at least the score of chance.
     """
+    found: dict = {}
     chosen = look_chosen(links, len(plain.models.rows))
     dealt_for = cache(lambda two: folds_of(links, folds, 2 if two else 3, seed))
 
     def score(k):
-        dealt, starts = dealt_for(k == 2), starts_for(plain, k, seed)
-        likely = start_likelihoods(started(dealt[:1], starts, k), k)
-        start = starts[int(np.argmax(likely))]
-        dealt = started(dealt, [start], k)
-        problem = Problem(plain.sets[:1], [start], k, links)
-        held = judge(problem, dealt, [(0, 0, number) for number in range(len(dealt))])
-        found = float(np.hstack(held).mean(axis=1).max())
-        return max(found, chance_score(dealt)) if chosen else found
+        if k not in found:
+            dealt, starts = dealt_for(k == 2), starts_for(plain, k, seed)
+            likely = start_likelihoods(started(dealt[:1], starts, k), k)
+            start = starts[int(np.argmax(likely))]
+            dealt = started(dealt, [start], k)
+            problem = Problem(plain.sets[:1], [start], k, links)
+            held = judge(problem, dealt, [(0, 0, number) for number in range(len(dealt))])
+            found[k] = float(np.hstack(held).mean(axis=1).max())
+            if chosen:
+                found[k] = max(found[k], chance_score(dealt))
+        return found[k]
 
-    tried, found = grid(least, most), {}
+    tried = grid(least, most)
     best, stale = tried[0], 0
-    for at in range(0, len(tried), AHEAD):
-        for k, each in _scored(score, tried[at : at + AHEAD]):
-            if stale < STALE:
-                better = each > found.get(best, -np.inf)
-                found[k] = each
-                best, stale = (k, 0) if better else (best, stale + 1)
+    score(best)
+    for k in tried[1:]:
+        best, stale = (k, 0) if score(k) > score(best) else (best, stale + 1)
         if stale == STALE:
             break
-    near = (best - 2, best - 1, best + 1, best + 2)
-    found.update(_scored(score, [k for k in near if least <= k <= most and k not in found]))
+    for k in (best - 2, best - 1, best + 1, best + 2):
+        if least <= k <= most:
+            score(k)
     return found
-
-
-def _scored(score, numbers):
-    """Return (number, its score) of some numbers."""
-    return zip(numbers, run_blocks(score, numbers), strict=True)
 
 
 def choose_count(plain, known, links, effort, seed, limits=None):
