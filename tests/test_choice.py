@@ -405,8 +405,8 @@ def test_starts_that_tell_nothing_about_the_answers_have_no_say(rng):
     partitions = [Partition("linkage", None, True, linkage), Partition("plain", y)]
     belief = np.array([0.5, 1.0])
 
-    def ranked(classes):
-        links = Constraints.sample(classes, 200, random_state=0).resolve(n=len(y))
+    def ranked(classes, m=200):
+        links = Constraints.sample(classes, m, random_state=0).resolve(n=len(y))
         return rank_starts(partitions, belief, 2, links, 0)
 
     told = ranked(y)
@@ -414,6 +414,7 @@ def test_starts_that_tell_nothing_about_the_answers_have_no_say(rng):
     assert told.support[0] == 0
     assert told.support[1] < -5
     assert abs(ranked(rng.permutation(y)).support).max() < 1
+    assert ranked(y, 3000).support[1] > 0.2 * told.support[1]  # the scores are sure
 
 
 def test_weights_count_alike_in_scores_and_in_those_of_chance(wine):
