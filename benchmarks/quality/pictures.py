@@ -99,8 +99,8 @@ def budget_picture(results, plt):
     at = {budget: overall(at_budget(results, budget)) for budget in SHARES}
     compared = [name for name in ranked(mean) if name in of_kind(results, *COMPARED)]
     names = [*compared[:MOST_LINES], *(name for name in ("KMeans",) if name in compared)]
-    names = [name for name in dict.fromkeys((*names, *MARKS)) if name in mean]
-    names = [name for name in names if any(name in found for found in at.values())]
+    names = [name for name in dict.fromkeys((*names, *MARKS))
+             if name in mean and any(name in found for found in at.values())]  # fmt: skip
     if not names:
         return None
     figure, axes = plt.subplots(figsize=(14, 7))

@@ -198,22 +198,20 @@ def rank_starts(partitions, belief, k, links, seed):
     changing = any(one.linkage is not None for one in partitions)
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
     prior[np.argmax(belief)] += MARGIN if changing else ALONE
-    likely, share = np.zeros(len(partitions)), 0.0
+    likely, share, m = np.zeros(len(partitions)), 0.0, links.n_pairs
     if links and changing:
         folds = started(folds_of(links, RANK_FOLDS, k, seed), partitions, k)
-        likely = start_likelihoods(folds, k)
-        share = max(0.0, 1 - likely.max() / chance_score(folds))
+        likely += m * start_likelihoods(folds, k)
+        share = max(0.0, 1 - likely.max() / (m * chance_score(folds)))
     elif links:
-        found = [trust(one.labels, k, links, ERROR)[1] for one in partitions]
-        likely = np.array(found) / links.n_pairs
-    m = links.n_pairs
-    rank = prior + m * likely  # Eq. (2)
+        likely += [trust(one.labels, k, links, ERROR)[1] for one in partitions]
+    rank = prior + likely  # Eq. (2)
     order = _once_each(np.argsort(-rank, kind="stable"), partitions)
     linked = [partitions[i].linkage is not None for i in order]
     if len(set(linked)) > 1:
         second = linked.index(not linked[0])
         order = np.r_[order[0], order[second], np.delete(order, [0, second])]
-    support = share * min(1, UNSURE / max(m, 1)) * (rank - rank.max())  # Eq. (3)
+    support = share * UNSURE / max(m, UNSURE) * (rank - rank.max())  # Eq. (3)
     return Ranked([partitions[i] for i in order], support[order])
 
 
