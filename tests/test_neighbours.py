@@ -10,7 +10,9 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import cosine_distances
 
 from linkwise.blocks import executor
+from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.graph.cells import build_cells
+from linkwise.graph.distinct import nearest_distinct
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.neighbours import nearest_neighbours, neighbour_recall
 from linkwise.graph.packed import TILE, least_of_product, smallest
@@ -283,3 +285,61 @@ def test_nearest_anchors_are_the_nearest(p, dtype, rng):
     assert_allclose(squared, np.take_along_axis(D, indices, axis=1), rtol=2e-3, atol=1e-6)
     assert np.all(nearest_anchors(anchors, plan).squared_distances[:, 0] == 0)
     assert np.all(np.diff(squared, axis=1) >= 0)
+
+
+def counts(rng, n=600, d=4):
+    """Rows of small whole numbers, most of them several times."""
+    return rng.poisson(0.7, (n, d)).astype(float)
+
+
+def test_neighbours_among_distinct_points_are_one_copy_and_the_nearest_others(rng):
+    X, k = counts(rng), 10
+    found = nearest_distinct(X, k, most=7)
+    points, number = np.unique(X, axis=0, return_inverse=True)
+    size = np.bincount(number)
+    assert size.max() > k
+    between = cdist(points, points)
+    np.fill_diagonal(between, np.inf)
+    for row, (near, distances) in enumerate(zip(found.indices, found.distances, strict=True)):
+        assert row not in near
+        own = int(size[number[row]] > 1)
+        assert (number[near] == number[row]).sum() == own
+        assert len(set(number[near])) == k  # k distinct points
+        assert_allclose(distances, cdist(X[[row]], X[near])[0], atol=1e-6)
+        assert_allclose(distances[own:], np.sort(between[number[row]])[: k - own], atol=1e-6)
+
+
+def test_copies_list_each_other_in_one_ring(rng):
+    X = counts(rng)
+    found = nearest_distinct(X, 10, most=7)
+    number = np.unique(X, axis=0, return_inverse=True)[1]
+    several = np.bincount(number)[number] > 1
+    following = found.indices[several, 0]
+    assert_array_equal(np.sort(following), np.flatnonzero(several))  # each is listed once
+    assert_array_equal(number[following], number[several])
+
+
+@pytest.mark.parametrize("X", [np.zeros((30, 3)), np.repeat(np.eye(40), 3, axis=0)])
+def test_without_many_copies_of_several_points_the_nearest_rows_are_neighbours(X):
+    found, plain = nearest_distinct(X, 5, most=7), nearest_neighbours(X, 5)
+    assert_array_equal(found.indices, plain.indices)
+    assert_array_equal(found.distances, plain.distances)
+
+
+def test_fewer_distinct_points_than_neighbours_are_all_listed():
+    X = np.repeat(np.arange(4.0)[:, None], 20, axis=0)
+    found = nearest_distinct(X, 10, most=7)
+    assert_allclose(found.distances[[0, 30]], [[0, 1, 2], [0, 1, 1]])
+
+
+@pytest.mark.parametrize("search", ["exact", "approximate"])
+def test_a_graph_of_distinct_points_does_not_fall_into_copies(search, rng):
+    X = counts(rng, 5000, 5)
+    plain, distinct = (
+        NeighbourAffinity(X, 10, "local", search=search, distinct=distinct).W
+        for distinct in (False, True)
+    )
+    parts = [sparse.csgraph.connected_components(W, directed=False)[0] for W in (plain, distinct)]
+    assert parts[1] == 1 < parts[0]
+    assert distinct.diagonal().max() == 0
+    assert distinct.data.min() > 0 and distinct.data.max() <= 1

@@ -75,7 +75,7 @@ def islands(X, quick, *, seed=0):
     """
     X, rng = comparable(X), np.random.default_rng([seed, 3])
     rows = np.sort(content_sample(X, LAID_OUT, rng))
-    graph = NeighbourAffinity(X[rows], NEIGHBOURS, "local")
+    graph = NeighbourAffinity(X[rows], NEIGHBOURS, "local", distinct=True)
     xy = np.empty((len(X), 2), dtype=np.float32)
     xy[rows] = layout(graph.W, 2, rng, order=graph.order)
     rest = np.setdiff1d(np.arange(len(X)), rows, assume_unique=True)

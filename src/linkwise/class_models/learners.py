@@ -112,7 +112,7 @@ def _smoother(name, view, U, shrink, place):
 
 def graph_smoother(Y, view, rng):
     """Return the smoother on the neighbour graph of points Y (n, d)."""
-    graph = NeighbourAffinity(Y, min(NEIGHBOURS, len(Y) - 1), "local")
+    graph = NeighbourAffinity(Y, min(NEIGHBOURS, len(Y) - 1), "local", distinct=True)
     W = door(graph.W).cast(graph.W, "float32")  # enough for smoothing, and twice as fast
     basis = spectral_basis(W, min(VECTORS, len(Y)), rng, order=graph.order)
     rough = np.clip(1 - to_host(basis.values), 0, None)

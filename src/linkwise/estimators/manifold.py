@@ -141,7 +141,7 @@ class ManifoldLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CallerAr
         flops += STEP_FLOPS * n * self.n_steps
         check_cost(n, memory=memory, flops=flops, instead="lay out a part and transform the rest")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        graph = NeighbourAffinity(X, self.n_neighbors, "local")
+        graph = NeighbourAffinity(X, self.n_neighbors, "local", distinct=True)
         Y = layout(
             graph.W, self.n_components, np.random.default_rng([seed, 0]), order=graph.order,
             steps=self.n_steps, repulsion=self.repulsion,

@@ -6,6 +6,7 @@ Weights of points far from all others underflow. Rows are therefore returned as 
 divided by their sum (computed in logarithms, never 0 / 0), together with that sum.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from linkwise.arrays import door, namespace
 from linkwise.blocks.progress import Progress
+from linkwise.graph.distinct import nearest_distinct
 from linkwise.graph.laplacians import degrees
 from linkwise.graph.neighbours import centre_of, nearest_neighbours
 from linkwise.graph.weights import (
@@ -49,15 +51,19 @@ def _at_least(s, scales):
 class NeighbourAffinity:
     """Weights on the graph of the k nearest neighbours: an edge if one end lists the other.
 
-    W is a csr_array with zero diagonal: O(n k) memory.
+    W is a csr_array with zero diagonal: O(n k) memory. With ``distinct`` the neighbours of rows
+    that have many copies are other points (``distinct``).
     """
 
-    def __init__(self, X, n_neighbors, sigma, *, search="auto", metric="euclidean"):
+    def __init__(self, X, n_neighbors, sigma, *, search="auto", metric="euclidean", distinct=False):
         self.X, self.n_neighbors = X, n_neighbors
         self.search, self.metric = search, metric
         k = n_neighbors if sigma != "local" else max(n_neighbors, LOCAL_NEIGHBOUR)
+        nearest = (
+            partial(nearest_distinct, most=LOCAL_NEIGHBOUR) if distinct else nearest_neighbours
+        )
         with Progress("neighbours", X.shape[0]) as progress:
-            found = nearest_neighbours(X, k, search=search, metric=metric, progress=progress.reach)
+            found = nearest(X, k, search=search, metric=metric, progress=progress.reach)
         indices, distances = found.indices, found.distances
         self.order, self.recall = found.order, found.recall
         self.sigma, self.scales = sigma, None
