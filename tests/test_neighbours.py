@@ -342,4 +342,5 @@ def test_a_graph_of_distinct_points_does_not_fall_into_copies(search, rng):
     parts = [sparse.csgraph.connected_components(W, directed=False)[0] for W in (plain, distinct)]
     assert parts[1] == 1 < parts[0]
     assert distinct.diagonal().max() == 0
-    assert distinct.data.min() > 0 and distinct.data.max() <= 1
+    assert distinct.data.min() > 0
+    assert distinct.data.max() <= 1

@@ -77,7 +77,7 @@ JUDGES = 10_000  # constraints that judge: what suits a part of them may be too 
 FEWEST_TRIED = 2  # before any deadline: one alone would not be a choice
 OF_EACH = 2  # feature sets that all folds judge with every start
 FIRST_FOLD = 0.5  # share of the time for the first fold; the rest is for the best candidates
-RANK_FOLDS = 10  # to rank starts: with fewer, linkage would miss many of few constraints
+RANK_FOLDS = 5  # to rank starts, at least; ten tell the same, and linkage is made anew for each
 PRIOR = 10.0  # log-likelihood that a start which is not believed at all must make up for
 MARGIN = 4.0  # and one that is not believed most: some start always fits a few constraints
 ALONE = 14.0  # the same if there is to be one start: with 4, single right answers of a session lead
@@ -93,7 +93,7 @@ LEAST = 1e-6  # r: keeps its log odds finite
 class Problem(NamedTuple):
     """What candidates are made of."""
 
-    sets: list  # of (FeatureSet, z (n, r))
+    sets: list  # of Features
     starts: list  # of Partition, the most likely first
     k: int
     links: object  # Constraints on row numbers
@@ -167,6 +167,19 @@ def started(folds, starts, k):
     return [one._replace(starts=tuple(with_constraints(starts, k, one.implied))) for one in folds]
 
 
+def from_some(folds, numbers):
+    """Return Folds with the labels of some of their starts."""
+    return [one._replace(starts=tuple(one.starts[i] for i in numbers)) for one in folds]
+
+
+def judges_among(links, seed):
+    """Return the constraints that judge, JUDGES at most."""
+    if links.n_pairs <= JUDGES:
+        return links
+    rng = np.random.default_rng([seed, 1])
+    return links.select(np.sort(rng.choice(links.n_pairs, JUDGES, replace=False)))
+
+
 def start_likelihoods(folds, k):
     """Return the mean log p of a constraint by each start (p,), made without those of its fold."""
     together = np.hstack(
@@ -182,25 +195,31 @@ def start_likelihoods(folds, k):
 class Ranked(NamedTuple):
     """Partitions to start from."""
 
-    partitions: list  # of Partition, the best first
+    numbers: np.ndarray  # (p,) of the partitions, the best first
     support: np.ndarray  # (p,) of each, Eq. (3)
 
 
-def rank_starts(partitions, belief, k, links, seed):
+def rank_starts(partitions, belief, k, links, folds=()):
     """Return the Ranked partitions, the best by Eq. (2) first, then the best of the other kind.
 
     Two kinds are told apart: linkage with constraints, and what does not change with constraints.
     Of two partitions from the small clusters of one layout the better one stays.
 
-    Where no partition changes with constraints, no folds are needed, and no chains: these would be
-    mostly about the few points of the longest ones, and repeat every wrong constraint.
+    Parameters
+    ----------
+    partitions : list of Partition
+    belief : array (p,)
+    k : int
+    links : Constraints on row numbers
+    folds : list of Fold of these, with the labels of the partitions
+        Where no partition changes with constraints, none are needed, and no chains: these would be
+        mostly about the few points of the longest ones, and repeat every wrong constraint.
     """
     changing = any(one.linkage is not None for one in partitions)
     prior = PRIOR * belief / max(float(belief.max()), 1e-12)
     prior[np.argmax(belief)] += MARGIN if changing else ALONE
     likely, share, m = np.zeros(len(partitions)), 0.0, links.n_pairs
     if links and changing:
-        folds = started(folds_of(links, RANK_FOLDS, k, seed), partitions, k)
         likely += m * start_likelihoods(folds, k)
         share = max(0.0, 1 - likely.max() / (m * chance_score(folds)))
     elif links:
@@ -212,7 +231,7 @@ def rank_starts(partitions, belief, k, links, seed):
         second = linked.index(not linked[0])
         order = np.r_[order[0], order[second], np.delete(order, [0, second])]
     support = share * UNSURE / max(m, UNSURE) * (rank - rank.max())  # Eq. (3)
-    return Ranked([partitions[i] for i in order], support[order])
+    return Ranked(order, support[order])
 
 
 def _once_each(order, partitions):
@@ -299,16 +318,16 @@ def fits(problem, jobs):
 
 def at_a_time(problem, jobs, links):
     """Return lists of the jobs that are done by one search, for constraints of each."""
-    Z = problem.sets[0][1]
+    Z = problem.sets[0].Z
     return door(Z).batches(jobs, 4 * len(links.ids) * Z.shape[1])
 
 
 def _fits_at_a_time(problem, jobs):
     """Return what `fits` does, by one search."""
-    sets = [problem.sets[job.number][1] for job in jobs]
-    tools, both = door(sets[0]), list(zip(jobs, sets, strict=True))
-    first = [start_weights(Z, job.labels, problem.k) for job, Z in both]
-    points = [take_rows(Z, job.links.ids) for job, Z in both]
+    sets = [problem.sets[job.number] for job in jobs]
+    tools, both = door(sets[0].Z), list(zip(jobs, sets, strict=True))
+    first = [start_weights(one.Z, job.labels, problem.k, one.normal) for job, one in both]
+    points = [take_rows(one.Z, job.links.ids) for job, one in both]
     together = fits_of(
         points,
         [job.links.resolve(job.links.ids) for job in jobs],
@@ -339,7 +358,7 @@ def judge(problem, folds, cases, *, error=SCORED_ERROR):
     judged = []
     for (number, _, fold), found in zip(cases, fits(problem, jobs), strict=True):
         held = folds[fold].judged
-        Z, sign, weight = problem.sets[number][1], held.sign, held.weight
+        Z, sign, weight = problem.sets[number].Z, held.sign, held.weight
         a, b = (to_host(take_rows(Z, end)) for end in held.ends.T)
         scores = []
         for W in found:
@@ -349,38 +368,33 @@ def judge(problem, folds, cases, *, error=SCORED_ERROR):
     return judged
 
 
-def scored_error(problem, links):
-    """Return the share of wrong constraints to score with: the least that suits a start."""
-    every = chained(links, problem.k)
-    starts = with_constraints(problem.starts, problem.k, every)
-    return max(SCORED_ERROR, min(likely_error(labels, problem.k, links) for labels in starts))
+def scored_error(starts, k, links):
+    """Return the share of wrong constraints to score with: the least that suits labels (n,)."""
+    return max(SCORED_ERROR, min(likely_error(labels, k, links) for labels in starts))
 
 
 def _named(problem, number, start, penalty):
-    return f"{problem.sets[number][0].name}, {penalty:g}, from {problem.starts[start].name}"
+    return f"{problem.sets[number].described.name}, {penalty:g}, from {problem.starts[start].name}"
 
 
-def judge_all(problem, effort, *, deadline, seed):
+def judge_all(problem, judges, folds, starts, effort, *, deadline):
     """Return the Judgement of all candidates.
 
     Parameters
     ----------
     problem : Problem
+    judges : Constraints that judge
+    folds : list of Fold of these, with the labels of the starts; none if they are below FEWEST
+    starts : list of labels (n,) of the starts by all constraints
     effort : Effort
     deadline : float, time.perf_counter() from which on no further candidate is judged
-    seed : int
     """
-    links = problem.links
-    if links.n_pairs < FEWEST:
+    if not folds:
         penalty = PENALTIES[0]
         return Judgement([Candidate(_named(problem, 0, 0, penalty), 0, 0, penalty)], [], ERROR)
-    if links.n_pairs > JUDGES:
-        rng = np.random.default_rng([seed, 1])
-        links = links.select(np.sort(rng.choice(links.n_pairs, JUDGES, replace=False)))
-    folds = started(folds_of(links, effort.folds, problem.k, seed), problem.starts, problem.k)
     now = time.perf_counter()
     half = now + FIRST_FOLD * (deadline - now)
-    error = scored_error(problem, links)
+    error = scored_error(starts, problem.k, judges)
     pairs = [(v, s) for s in range(len(problem.starts)) for v in range(len(problem.sets))]
     judged = partial(_judged, problem, folds, error=error)
     by_first = judged(pairs, [0], deadline=half, unit="candidates")
@@ -395,13 +409,10 @@ def judge_all(problem, effort, *, deadline, seed):
         other = others[first.pair]
         held_out = np.hstack(first.scores + other.scores)
         seconds = (first.seconds + other.seconds) / len(PENALTIES)
-        (number, start), m = first.pair, links.n_pairs
-        found += [
-            Candidate(
-                _named(problem, number, start, penalty), number, start, penalty, scores, m, seconds
-            )
-            for penalty, scores in zip(PENALTIES, held_out, strict=True)
-        ]
+        number, start = first.pair
+        for penalty, scores in zip(PENALTIES, held_out, strict=True):
+            name = _named(problem, number, start, penalty)
+            found.append(Candidate(name, number, start, penalty, scores, judges.n_pairs, seconds))
     return Judgement(sorted(found, key=lambda one: -one.held_out.mean()), folds, error)
 
 

@@ -34,13 +34,18 @@ from linkwise.arrays import door, namespace, to_host
 from linkwise.choice.candidates import (
     FEWEST,
     PENALTIES,
+    RANK_FOLDS,
     Job,
     Problem,
     chained,
     doubted,
     fits,
+    folds_of,
+    from_some,
     judge_all,
+    judges_among,
     rank_starts,
+    started,
 )
 from linkwise.choice.sample_models import place_points
 from linkwise.class_models import ERROR, co_em, log_probabilities, predict_classes
@@ -164,11 +169,11 @@ def members_of(problem, starts, implied, candidates, weights):
     reference = None
     for one, weight in zip(counted, weights[weights > 0], strict=True):
         pair = one.number, one.start
-        described, Z = problem.sets[one.number]
+        used = problem.sets[one.number]
         W = fitted[pair][jobs[pair].penalties.index(one.penalty)]
-        q = class_probabilities(Z, W)
+        q = class_probabilities(used.Z, W)
         reference = q if reference is None else reference
-        found.append(Member(float(weight), described, W[:, matching(q, reference)]))
+        found.append(Member(float(weight), used.described, W[:, matching(q, reference)]))
     return found
 
 
@@ -187,7 +192,7 @@ def _with_co_training(g, f, weight):
     return both / (1 + weight)
 
 
-def starts_among(partitions, belief, enough):
+def starts_among(partitions, belief, *, enough):
     """Return (starts, belief in each): all partitions; with enough bits told, linkages besides."""
     starts = [one._replace(linkage=None) for one in partitions]
     if not enough:  # so few constraints would merge islands by chance
@@ -200,28 +205,35 @@ def starts_among(partitions, belief, enough):
 def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     """Return the Combination of candidates weighted by the constraints, at least one."""
     models, sets = plain.models, plain.sets[: effort.sets]
-    partitions, belief = plain.partitions(k)
     m, share = links.n_pairs, min(1.0, share_told(links, k))
-    partitions, belief = starts_among(partitions, belief, share == 1)
     if earlier is None:
-        ranked, support = rank_starts(partitions, belief, k, links, seed)
+        partitions, belief = starts_among(*plain.partitions(k), enough=share == 1)
     else:
-        ranked, support = [earlier], np.zeros(1)
-    tried = effort.starts if share == 1 else 1  # less cannot tell them apart
-    problem = Problem(sets, ranked[:tried], k, links)
-    judgement = judge_all(problem, effort, deadline=deadline, seed=seed)
+        partitions, belief = [earlier], np.ones(1)
+    judges = judges_among(links, seed)
+
+    def dealt(count):
+        return started(folds_of(judges, count, k, seed), partitions, k)
+
+    folds = dealt(effort.folds) if m >= FEWEST else []
+    by = folds if share < 1 or effort.folds >= RANK_FOLDS else dealt(RANK_FOLDS)
+    ranked, support = rank_starts(partitions, belief, k, judges, by)
+    ranked = ranked[: effort.starts if share == 1 else 1]  # less cannot tell them apart
+    problem, every = Problem(sets, [partitions[i] for i in ranked], k, links), chained(links, k)
+    starts, of_starts = with_constraints(problem.starts, k, every), from_some(folds, ranked)
+    judgement = judge_all(problem, judges, of_starts, starts, effort, deadline=deadline)
     candidates = judgement.candidates
     weights = weights_of(candidates, support, k, m, share)
     # models of few constraints would doubt right ones as well
     if share == 1 and not seem_right(links, ERROR, two=k == 2):
         links = doubted(links, judgement, weights)
-    problem, every = problem._replace(links=links), chained(links, k)
+        problem, every = problem._replace(links=links), chained(links, k)
+        starts = with_constraints(problem.starts, k, every)
     best = int(np.argmax(weights))
     order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
     candidates, weights = [candidates[i] for i in order], weights[order]
-    starts = with_constraints(problem.starts, k, every)
     members = members_of(problem, starts, every, candidates, weights)
-    of = {id(described): Z for described, Z in sets}
+    of = {id(one.described): one.Z for one in sets}
     evidence = pooled(members, lambda described: of[id(described)])
     co_trained, wrong = None, ERROR
     if links.n_pairs >= FEWEST:
@@ -252,9 +264,9 @@ def by_belief(plain, k):
     ranked = np.argsort(-belief, kind="stable")
     labels = found[ranked[0]].labels
     soft = np.full((k, k), (1 - CERTAIN) / k) + CERTAIN * np.eye(k)  # of every label
-    described, Z = plain.sets[0]
+    first = plain.sets[0]
     return Combination(
-        members=[Member(1.0, described, start_weights(Z, labels, k))],
+        members=[Member(1.0, first.described, start_weights(first.Z, labels, k))],
         co_trained=None,
         soft=door(labels).asarray(soft, labels)[labels],
         wrong=0.0,

@@ -48,7 +48,7 @@ class Plain:
     Attributes
     ----------
     models : SampleModels
-    sets : list of (FeatureSet, z)
+    sets : list of Features
     """
 
     def __init__(self, models, seed):

@@ -26,7 +26,7 @@ points; O(n r) to prepare.
     2019, for the likelihood.
 """
 
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +60,24 @@ class FeatureSet(NamedTuple):
     scales: tuple  # for each, what these are multiplied by
     centre: np.ndarray  # (c,)
     basis: np.ndarray | None  # (c, r)
+
+
+class Features:
+    """What a FeatureSet shows of the points to learn from.
+
+    Attributes
+    ----------
+    described : FeatureSet
+    Z : array (n, r), a constant first
+    """
+
+    def __init__(self, described, Z):
+        self.described, self.Z = described, Z
+
+    @cached_property
+    def normal(self):
+        """The matrix of Eq. (4), which is the same for every start; made when first used."""
+        return normal_matrix(self.Z)
 
 
 def features(found, bases):
@@ -137,19 +155,26 @@ def together(sets):
 
 
 def feature_sets(learners):
-    """Return [(FeatureSet, z)]: the kinds of TOGETHER in one, and each of KINDS there is."""
+    """Return a list of Features: the kinds of TOGETHER in one, and each of KINDS there is."""
     of_kind = run_blocks(partial(feature_set, learners), KINDS)
     found = [one for one in of_kind if one is not None]
     beside = [one for one in found if one[0].name in TOGETHER]
-    return [together(beside), *found] if len(beside) > 1 else found
+    found = [together(beside), *found] if len(beside) > 1 else found
+    return [Features(described, Z) for described, Z in found]
 
 
-def start_weights(Z, labels, k):
-    """Return W_0 (r, k) of Eq. (4), of NumPy."""
-    Y = SURE * (np.eye(k, dtype=np.float32) - np.float32(1 / k))
-    Y = door(Z).asarray(Y, Z)[labels]
+def normal_matrix(Z):
+    """Return Z^T Z / n + RIDGE I, (r, r), of NumPy."""
     A = to_host(Z.T @ Z / len(Z)).astype(np.float64)
     A[np.diag_indices_from(A)] += RIDGE
+    return A
+
+
+def start_weights(Z, labels, k, normal=None):
+    """Return W_0 (r, k) of Eq. (4), of NumPy; ``normal`` is the normal matrix of Z, if known."""
+    Y = SURE * (np.eye(k, dtype=np.float32) - np.float32(1 / k))
+    Y = door(Z).asarray(Y, Z)[labels]
+    A = normal_matrix(Z) if normal is None else normal
     return np.linalg.solve(A, to_host(Z.T @ Y / len(Z)))
 
 

@@ -87,9 +87,9 @@ def fit(data: PreparedData, known: Known, n_clusters: NClusters = None) -> Model
         k = max(least, len(classes))
         partitions, belief = plain.partitions(k)
         fixed = [one._replace(linkage=None) for one in partitions]
-        start = rank_starts(fixed, belief, k, _spread(by_place, RANKED), data.seed).partitions[0]
+        start = fixed[rank_starts(fixed, belief, k, _spread(by_place, RANKED)).numbers[0]]
         at = np.searchsorted(sample, np.union1d(data.core, np.array(known.touched(), int)))
-        Z = plain.sets[0][1]
+        Z = plain.sets[0].Z
         if links:
             penalties = PENALTIES[: int(np.sum(np.array(FROM) <= links.n_pairs))]
             learnt = _spread(by_place, LEARNT)
