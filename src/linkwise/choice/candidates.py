@@ -131,6 +131,7 @@ class Fold(NamedTuple):
     implied: Constraints  # the same, and what chains of them imply
     judged: Constraints  # in all folds with the mean weight of the constraints
     starts: tuple = ()  # labels (n,) of each start, by what is implied
+    known: dict | None = None  # of `with_constraints`, for starts into several numbers of clusters
 
 
 def chained(links, k):
@@ -164,7 +165,10 @@ def signed_keys(*several):
 
 def started(folds, starts, k):
     """Return Folds with the labels of starts."""
-    return [one._replace(starts=tuple(with_constraints(starts, k, one.implied))) for one in folds]
+    return [
+        one._replace(starts=tuple(with_constraints(starts, k, one.implied, one.known)))
+        for one in folds
+    ]
 
 
 def from_some(folds, numbers):

@@ -38,7 +38,7 @@ MOST_PLAIN = 10  # by silhouettes alone, or the least number if that is more: th
 EACH = 40  # numbers of a range of which each gets a silhouette; of a wider one only some
 GRID = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 26, 33, 40)  # steps of at most a third
 STALE = 2  # numbers in a row that are no better end the search; with 3 no better ones are found
-FOLDS = 4  # at most; 3 to 5 find numbers of the same agreement, in a time that grows with them
+FOLDS = 3  # at most; 3 to 5 find numbers of the same agreement, in a time that grows with them
 HOLD = 10.0  # log-likelihood for a factor e: as much as three or four constraints can tell
 ENOUGH = 20  # constraints: with fewer, scores of held-out ones are mostly noise
 CHOSEN = 0.6  # of (2): sessions on four sets touch .26 to .58 with 40 questions, random pairs 1
@@ -94,7 +94,11 @@ def held_out_scores(plain, links, *, least, most, folds, seed):
     """
     found: dict = {}
     chosen = look_chosen(links, len(plain.models.rows))
-    dealt_for = cache(lambda two: folds_of(links, folds, 2 if two else 3, seed))
+
+    @cache
+    def dealt_for(two):
+        dealt = folds_of(links, folds, 2 if two else 3, seed)
+        return [one._replace(known={}) for one in dealt]
 
     def score(k):
         if k not in found:

@@ -78,7 +78,7 @@ def leave_and_merge(S, of, T):
     T : array (t, c), the parts; those within one cluster, and less than it, may leave
     """
     member = np.eye(of.max() + 1)[of]  # (c, k)
-    t, home = parts_of_clusters(T, member)
+    t, home = parts_of_clusters(T @ member, member.sum(axis=0))
     if len(t) == 0:
         return of, 0.0
     row, both, T = np.arange(len(t)), member.T @ S @ member, T[t]

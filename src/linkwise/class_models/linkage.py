@@ -130,12 +130,17 @@ def branches(*trees):
     return T[np.unique(np.packbits(T > 0, axis=1), axis=0, return_index=True)[1]]
 
 
-def parts_of_clusters(T, member):
-    """Return (numbers of the branches within one cluster and less than it, their clusters)."""
-    shared = T @ member
+def parts_of_clusters(shared, count):
+    """Return (numbers of the branches within one cluster and less than it, their clusters).
+
+    Parameters
+    ----------
+    shared : array (t, k), how many small clusters each branch has in each cluster
+    count : array (k,), how many each cluster has
+    """
     whole = (shared > 0).sum(axis=1) == 1
     home = shared.argmax(axis=1)
-    found = np.flatnonzero(whole & (shared.max(axis=1) < member.sum(axis=0)[home]))
+    found = np.flatnonzero(whole & (shared.max(axis=1) < count[home]))
     return found, home[found]
 
 
@@ -149,24 +154,32 @@ def move_branches(linkage, links, of, T):
     """
     of, size = of.copy(), T @ linkage.size
     weights, said = T @ linkage.between, T @ (VOTE * votes(linkage, links))  # (t, c)
-    within = np.sum(weights * T, axis=1), np.sum(said * T, axis=1)
-    least = least_weight(linkage)
+    own = np.sum(weights * T, axis=1), np.sum(said * T, axis=1)
+    member, least = np.eye(of.max() + 1)[of], least_weight(linkage)  # (c, k)
+    count, sizes = member.sum(axis=0), linkage.size @ member
+    # small clusters that a branch and a cluster share, and weights and votes between the two
+    shared, w, v = T @ member, weights @ member, said @ member  # (t, k)
     for _ in of:  # (3) is no ascent of one objective, and may come back to where it was
-        member = np.eye(of.max() + 1)[of]  # (c, k)
-        t, home = parts_of_clusters(T, member)
+        t, home = parts_of_clusters(shared, count)
         if len(t) == 0:
             break
         row = np.arange(len(t))
-        others = np.tile(linkage.size @ member, (len(t), 1))
-        w, v = weights[t] @ member, said[t] @ member
-        for sums, own in ((others, size), (w, within[0]), (v, within[1])):
-            sums[row, home] -= own[t]
-        score = nearness(w, size[t, None] * others, least) + v  # Eq. (2)
+        others, w_others, v_others = np.tile(sizes, (len(t), 1)), w[t], v[t]
+        for sums, of_branch in ((others, size), (w_others, own[0]), (v_others, own[1])):
+            sums[row, home] -= of_branch[t]
+        score = nearness(w_others, size[t, None] * others, least) + v_others  # Eq. (2)
         gain = score - score[row, home][:, None]
         best, to = np.unravel_index(np.argmax(gain), gain.shape)
         if gain[best, to] <= LEAST:
             break
-        of[T[t[best]] > 0] = to
+        moved, origin = T[t[best]], home[best]
+        of[moved > 0] = to
+        for sums, change in (
+            (shared, T @ moved), (w, weights @ moved), (v, said @ moved),
+            (count, moved.sum()), (sizes, size[t[best]]),
+        ):  # fmt: skip
+            sums[..., origin] -= change
+            sums[..., to] += change
     return of
 
 

@@ -68,13 +68,17 @@ def view_k_means(view, k, rng):
     return quiet_kmeans(view.X, k, n_init=STARTS, rng=rng).labels
 
 
-def joined(linkage, k, links=None):
-    """Return the clusters (c,) of the small clusters by linkage, and the branches of its trees."""
-    if links is None:
-        return cut(linkage.tree, k), branches(linkage.tree)
+class Merged(NamedTuple):
+    """The merges of small clusters by a graph and by constraints, for any number of clusters."""
+
+    order: np.ndarray  # (c - 1, 2)
+    parts: np.ndarray  # (t, c), the branches of these merges and of those by the graph alone
+
+
+def merged(linkage, links):
+    """Return the small clusters of a linkage as Merged by constraints."""
     order = merges(linkage, links)
-    T = branches(linkage.tree, order)
-    return move_branches(linkage, links, cut(order, k), T), T
+    return Merged(order, branches(linkage.tree, order))
 
 
 def labels_of(linkage, of):
@@ -92,16 +96,20 @@ def unmade(linkage):
 
 def linked(linkage, k):
     """Return the Partitions into k clusters by linkage and by communities, without constraints."""
-    of, T = joined(linkage, k)
-    both = of, communities(linkage, None, of, T)
+    of = cut(linkage.tree, k)
+    both = of, communities(linkage, None, of, branches(linkage.tree))
     return [
         one._replace(labels=labels_of(linkage, each))
         for one, each in zip(unmade(linkage), both, strict=True)
     ]
 
 
-def with_constraints(partitions, k, links):
-    """Return the labels (n,) of each of some partitions; small clusters follow the constraints."""
+def with_constraints(partitions, k, links, known=None):
+    """Return the labels (n,) of each of some partitions; small clusters follow the constraints.
+
+    ``known`` is a dict that keeps, for these constraints, what does not depend on k.
+    """
+    known = {} if known is None else known
     by_linkage: dict = {}  # linkage and communities start alike
     found = []
     for one in partitions:
@@ -109,9 +117,12 @@ def with_constraints(partitions, k, links):
             found.append(one.labels)
             continue
         key = id(one.linkage)
+        if key not in known:
+            known[key] = one.linkage, merged(one.linkage, links)  # the id is taken as long as it is
+        order, T = known[key][1]
         if key not in by_linkage:
-            by_linkage[key] = joined(one.linkage, k, links)
-        of, T = by_linkage[key]
+            by_linkage[key] = move_branches(one.linkage, links, cut(order, k), T)
+        of = by_linkage[key]
         of = communities(one.linkage, links, of, T) if one.even else of
         found.append(labels_of(one.linkage, of))
     return found
