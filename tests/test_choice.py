@@ -29,7 +29,15 @@ from linkwise.choice.candidates import (
     rank_starts,
     started,
 )
-from linkwise.choice.combination import SHARPNESS, bits_told, matching, weights_of
+from linkwise.choice.combination import (
+    CO_TRAINED,
+    SHARPNESS,
+    SURER,
+    bits_told,
+    matching,
+    weight_of_co_em,
+    weights_of,
+)
 from linkwise.choice.counting import forced
 from linkwise.choice.effort import EFFORTS, PROBE
 from linkwise.class_models import (
@@ -67,6 +75,7 @@ from linkwise.class_models.partitions import (
 )
 from linkwise.class_models.silhouettes import principal
 from linkwise.class_models.views import are_texts
+from linkwise.constraints import uniform_pairs
 from linkwise.evaluate import adjusted_rand_index
 from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.partition.hard import assign
@@ -399,6 +408,34 @@ def test_of_candidates_as_good_the_one_from_the_better_start_weighs_more():
     assert_allclose(weights_of(both, np.zeros(2), 2, 200, 1.0), 0.5)
     w = weights_of(both, np.array([0.0, -5.0]), 2, 200, 1.0)
     assert_allclose(w[1] / w[0], np.exp(-5 * SHARPNESS))
+
+
+@pytest.mark.parametrize("k", [2, 10])
+def test_co_em_counts_more_the_more_labels_the_answers_tell(k, rng):
+    y = rng.integers(k, size=500)
+    weights = [
+        weight_of_co_em(sample_pairs(y, m, random_state=0).resolve(n=500), k, 1.0)
+        for m in (50, 500, 1500, 6000)
+    ]
+    assert weights == sorted(weights)
+    assert CO_TRAINED <= weights[0] < 1.3 * CO_TRAINED
+    assert weights[-1] == pytest.approx(SURER * CO_TRAINED)
+    one_kind = Constraints(cannot_link=[(a, a + 1) for a in range(400)])
+    assert weight_of_co_em(one_kind.resolve(n=500), k, 1.0) == CO_TRAINED  # known beforehand
+
+
+def test_many_answers_do_not_make_the_models_remember_their_points():
+    """Two overlapping classes: four answers a point find no less than one for four points."""
+    y, free = np.repeat([0, 1], 400), np.arange(800) % 4 == 0
+    rest = np.flatnonzero(~free)
+    agreement: dict = {150: [], 2400: []}
+    for seed, m in itertools.product(range(3, 7), agreement):
+        X = np.random.default_rng(seed).normal(size=(800, 10)) + 0.43 * (2 * y[:, None] - 1)
+        pairs = rest[uniform_pairs(len(rest), m, np.random.default_rng(0))]
+        links = links_of(pairs, np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1))
+        labels = LinkClustering(2, random_state=0).fit(X, constraints=links).labels_
+        agreement[m].append(adjusted_rand_index(y, labels, rows=free))
+    assert np.mean(agreement[2400]) > np.mean(agreement[150]) - 0.04
 
 
 def test_starts_that_tell_nothing_about_the_answers_have_no_say(rng):

@@ -13,11 +13,11 @@ method. (3) learns from all points, also those without constraints; u grows to C
 FULL constraints. Where the models are in doubt, the start decides as long as little is known:
 t = SURE / (1 + m / FADE) for m constraints.
 
-Constraints that tell most of the labels of their points favour candidates that remember these points:
-most held-out constraints are between points that others name too. co-EM predicts every point without
-its own label. So u grows further, to SURER times as much, from the constraints that tell half of the
-labels of their points to those that tell all, in bits: H(p) for each of m constraints, p the share of
-must-links, and log2 k for each of u points.
+Where constraints tell most of the labels of their points, held-out constraints favour candidates
+that remember these points, because most are between points that others name too. co-EM predicts
+every point without its own label. So u grows further, up to SURER times, from constraints that tell
+half of these labels to those that tell all: m H(p) bits, p the share of must-links, of log2 k bits
+for each point.
 
 Of k clusters of one size, a constraint holds by chance for a share 1/k of all pairs, or 1 - 1/k. So
 a hundred cannot-links tell little about forty clusters, and what is believed without them remains:
