@@ -283,3 +283,12 @@ def test_whitened_views_are_those_of_numpy():
     for view, tensor in zip(*both, strict=True):
         if "whitened" in view.name:
             assert_allclose(to_host(tensor.X @ tensor.X.T), view.X @ view.X.T, atol=1e-5)
+
+
+def test_a_graph_of_distinct_points_is_the_same_on_tensors():
+    points = numbers(60, 3)
+    X = points[np.random.default_rng(1).integers(60, size=900)]
+    plain, given = (
+        NeighbourAffinity(A, 10, "local", distinct=True).W for A in (X, torch.asarray(X))
+    )
+    assert_allclose(to_host(given).toarray(), plain.toarray(), atol=1e-6)

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import cosine_distances
 from linkwise.blocks import executor
 from linkwise.graph.affinity import NeighbourAffinity
 from linkwise.graph.cells import build_cells
-from linkwise.graph.distinct import nearest_distinct
+from linkwise.graph.distinct import copies_of, nearest_distinct
 from linkwise.graph.nearest_anchors import nearest_anchors, plan_anchors
 from linkwise.graph.neighbours import nearest_neighbours, neighbour_recall
 from linkwise.graph.packed import TILE, least_of_product, smallest
@@ -307,6 +307,18 @@ def test_neighbours_among_distinct_points_are_one_copy_and_the_nearest_others(rn
         assert len(set(number[near])) == k  # k distinct points
         assert_allclose(distances, cdist(X[[row]], X[near])[0], atol=1e-6)
         assert_allclose(distances[own:], np.sort(between[number[row]])[: k - own], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, sparse.csr_array])
+def test_copies_are_equal_rows_and_no_others(kind, rng):
+    X = counts(rng, 3000, 6)
+    X[::3] *= -1
+    X[0] *= 0  # with signs
+    X = kind(X) if kind is sparse.csr_array else X.astype(kind)
+    number, first = copies_of(X)
+    X = X.toarray() if sparse.issparse(X) else X
+    assert_array_equal(X[first[number]], X)
+    assert len(first) == len(np.unique(X + 0.0, axis=0))
 
 
 def test_copies_list_each_other_in_one_ring(rng):

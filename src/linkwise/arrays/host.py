@@ -442,6 +442,21 @@ def _row_keys(X):
     return X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
 
 
+def row_keys(X):
+    """Return one 64-bit number per row, equal for equal rows, and else different but by chance."""
+    if sparse.issparse(X):
+        return np.unique(_row_keys(X), return_inverse=True)[1]
+    X = X + 0.0  # -0.0 becomes 0.0
+    factors = np.random.default_rng(0).integers(2**64 - 1, size=X.shape[1], dtype=np.uint64) | 1
+    keys = np.zeros(len(X), dtype=np.uint64)
+    for column, factor in zip(X.T, factors, strict=True):  # products and sums wrap around
+        bits = np.ascontiguousarray(column).view(f"u{X.itemsize}").astype(np.uint64)
+        mixed = (bits + factor) * factor
+        mixed = (mixed ^ (mixed >> 29)) * factor
+        keys += mixed ^ (mixed >> 32)
+    return keys
+
+
 def match_rows(X, queries):
     """Return for every query the first row of X equal to it, -1 where there is none."""
     keys = _row_keys(X).tolist()
