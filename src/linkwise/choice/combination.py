@@ -42,6 +42,7 @@ from linkwise.choice.candidates import (
     PENALTIES,
     RANK_FOLDS,
     Job,
+    Judgement,
     Problem,
     chained,
     doubted,
@@ -62,6 +63,7 @@ from linkwise.class_models.pair_softmax import (
     start_weights,
 )
 from linkwise.class_models.partitions import with_constraints
+from linkwise.constraints import Constraints
 from linkwise.constraints.consistency import seem_right
 
 SHARPNESS = 0.2  # B; chosen on the development sets. Stacking, which has no B, was no better
@@ -230,9 +232,19 @@ def starts_among(partitions, belief, *, enough):
     return starts, np.concatenate((belief, belief[linked]))
 
 
-def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
-    """Return the Combination of candidates weighted by the constraints, at least one."""
-    models, sets = plain.models, plain.sets[: effort.sets]
+class Weighed(NamedTuple):
+    """Candidates with weights, and what they are to be fitted to."""
+
+    problem: Problem  # of the constraints with the weights that are left to them
+    implied: Constraints  # these, and what follows from them
+    starts: list  # of labels (n,) by these
+    judgement: Judgement
+    candidates: list  # of Candidate, that of the largest weight first
+    weights: np.ndarray  # (c,)
+
+
+def weighed(plain, links, k, effort, *, deadline, seed, earlier):
+    """Return the candidates Weighed by constraints."""
     m, share = links.n_pairs, min(1.0, share_told(links, k))
     if earlier is None:
         partitions, belief = starts_among(*plain.partitions(k), enough=share == 1)
@@ -247,27 +259,37 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
     by = folds if share < 1 or effort.folds >= RANK_FOLDS else dealt(RANK_FOLDS)
     ranked, support = rank_starts(partitions, belief, k, judges, by)
     ranked = ranked[: effort.starts if share == 1 else 1]  # less cannot tell them apart
+    sets = plain.sets[: effort.sets]
     problem, every = Problem(sets, [partitions[i] for i in ranked], k, links), chained(links, k)
     starts, of_starts = with_constraints(problem.starts, k, every), from_some(folds, ranked)
     judgement = judge_all(problem, judges, of_starts, starts, effort, deadline=deadline)
-    candidates = judgement.candidates
-    weights = weights_of(candidates, support, k, m, share)
+    weights = weights_of(judgement.candidates, support, k, m, share)
     # models of few constraints would doubt right ones as well
     if share == 1 and not seem_right(links, ERROR, two=k == 2):
         links = doubted(links, judgement, weights)
         problem, every = problem._replace(links=links), chained(links, k)
         starts = with_constraints(problem.starts, k, every)
     best = int(np.argmax(weights))
-    order = np.r_[best, np.delete(np.arange(len(candidates)), best)]
-    candidates, weights = [candidates[i] for i in order], weights[order]
+    order = np.r_[best, np.delete(np.arange(len(weights)), best)]
+    candidates = [judgement.candidates[i] for i in order]
+    return Weighed(problem, every, starts, judgement, candidates, weights[order])
+
+
+def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
+    """Return the Combination of candidates weighted by the constraints, at least one."""
+    share = min(1.0, share_told(links, k))
+    problem, every, starts, judgement, candidates, weights = weighed(
+        plain, links, k, effort, deadline=deadline, seed=seed, earlier=earlier
+    )
+    links = problem.links
     members = members_of(problem, starts, every, candidates, weights)
-    of = {id(one.described): one.Z for one in sets}
+    of = {id(one.described): one.Z for one in problem.sets}
     evidence = pooled(members, lambda described: of[id(described)])
     co_trained, wrong = None, ERROR
     if links.n_pairs >= FEWEST:
         labels = namespace(evidence).argmax(evidence, axis=1)
         rounds = int(np.clip(ROUNDS[1] * links.n_pairs / len(labels), *ROUNDS))
-        state = co_em(models.learners, labels, k, links, rounds=rounds, error=ERROR)
+        state = co_em(plain.models.learners, labels, k, links, rounds=rounds, error=ERROR)
         wrong = state.error
         u = weight_of_co_em(links, k, share)
         co_trained = CoTrained(u, state.weights, state.strengths, state.labels)
