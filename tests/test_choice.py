@@ -414,14 +414,16 @@ def test_of_candidates_as_good_the_one_from_the_better_start_weighs_more():
 def test_co_em_counts_more_the_more_labels_the_answers_tell(k, rng):
     y = rng.integers(k, size=500)
     weights = [
-        weight_of_co_em(sample_pairs(y, m, random_state=0).resolve(n=500), k, 1.0)
+        weight_of_co_em(sample_pairs(y, m, random_state=0).resolve(n=500), 500, k, 1.0)
         for m in (50, 500, 1500, 6000)
     ]
     assert weights == sorted(weights)
     assert CO_TRAINED <= weights[0] < 1.3 * CO_TRAINED
     assert weights[-1] == pytest.approx(SURER * CO_TRAINED)
     one_kind = Constraints(cannot_link=[(a, a + 1) for a in range(400)])
-    assert weight_of_co_em(one_kind.resolve(n=500), k, 1.0) == CO_TRAINED  # known beforehand
+    assert weight_of_co_em(one_kind.resolve(n=500), 500, k, 1.0) == CO_TRAINED  # tells nothing
+    few = Constraints.from_labels(np.where(np.arange(500) < 30, y, -1)).resolve(n=500)
+    assert weight_of_co_em(few, 500, k, 1.0) == CO_TRAINED  # all labels, of few points
 
 
 def test_many_answers_do_not_make_the_models_remember_their_points():

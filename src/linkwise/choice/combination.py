@@ -17,7 +17,7 @@ Where constraints tell most of the labels of their points, held-out constraints 
 that remember these points, because most are between points that others name too. co-EM predicts
 every point without its own label. So u grows further, up to SURER times, from constraints that tell
 half of these labels to those that tell all: m H(p) bits, p the share of must-links, of log2 k bits
-for each point.
+for each point. They must name some points, SOME of all at least, and count in full from HALF on.
 
 Of k clusters of one size, a constraint holds by chance for a share 1/k of all pairs, or 1 - 1/k. So
 a hundred cannot-links tell little about forty clusters, and what is believed without them remains:
@@ -40,7 +40,9 @@ from linkwise.arrays import door, namespace, to_host
 from linkwise.choice.candidates import (
     FEWEST,
     PENALTIES,
+    RANK_FEWEST,
     RANK_FOLDS,
+    RANK_MANY,
     Job,
     Judgement,
     Problem,
@@ -74,6 +76,7 @@ CO_TRAINED = 2.0  # 1.5 to 5 do about the same; 1 has .005 less on 13 sets of at
 SURER = (
     4.0  # with a constraint for every point, 7,400 points in two classes have .921 so, .887 by 1
 )
+SOME, HALF = 0.2, 0.5  # of the points: what is known of a few rows of a session is no reason
 FADE = 20  # constraints that count as much as the start
 FLOOR = 1e-3  # probability: one candidate alone must not rule a class out
 ROUNDS = 3, 10  # of co-EM, at least and at most: with a constraint for every point, ten gave .04
@@ -146,10 +149,11 @@ def share_known(links, k):
     return float(bits / (len(links.ids) * np.log2(max(k, 2))))
 
 
-def weight_of_co_em(links, k, share):
-    """Return u of Eq. (4)."""
+def weight_of_co_em(links, n, k, share):
+    """Return u of Eq. (4) for n points."""
     known = np.clip(2 * share_known(links, k) - 1, 0, 1)
-    return CO_TRAINED * share * (1 + (SURER - 1) * float(known))
+    spread = np.clip((len(links.ids) / n - SOME) / (HALF - SOME), 0, 1)
+    return CO_TRAINED * share * (1 + (SURER - 1) * float(known * spread))
 
 
 def trust_in_start(links, n, k):
@@ -256,7 +260,8 @@ def weighed(plain, links, k, effort, *, deadline, seed, earlier):
         return started(folds_of(judges, count, k, seed), partitions, k)
 
     folds = dealt(effort.folds) if m >= FEWEST else []
-    by = folds if share < 1 or effort.folds >= RANK_FOLDS else dealt(RANK_FOLDS)
+    few = m < RANK_MANY or effort.folds < RANK_FEWEST
+    by = dealt(RANK_FOLDS) if few and share == 1 else folds
     ranked, support = rank_starts(partitions, belief, k, judges, by)
     ranked = ranked[: effort.starts if share == 1 else 1]  # less cannot tell them apart
     sets = plain.sets[: effort.sets]
@@ -291,7 +296,7 @@ def by_constraints(plain, links, k, effort, *, deadline, seed, earlier=None):
         rounds = int(np.clip(ROUNDS[1] * links.n_pairs / len(labels), *ROUNDS))
         state = co_em(plain.models.learners, labels, k, links, rounds=rounds, error=ERROR)
         wrong = state.error
-        u = weight_of_co_em(links, k, share)
+        u = weight_of_co_em(links, len(labels), k, share)
         co_trained = CoTrained(u, state.weights, state.strengths, state.labels)
         evidence = _with_co_training(evidence, state.evidence, u)
     start = starts[candidates[0].start]
