@@ -55,7 +55,8 @@ RULES = (VERSION, HELD, WHOLE_ROWS, SAMPLE_ROWS, LARGE, LABELLED, WRONG)  # othe
 DEVELOPMENT = (  # sets that were looked at while the rules of the library were chosen
     "iris", "wine", "wdbc", "glass", "ecoli", "dermatology", "vowel", "protein", "hepatitis",
     "sonar", "ionosphere", "yale_32x32", "digits", "mnist_test", "mnist_train", "scene8_119d",
-    "usps", "newsgroups20_counts", "orl_32x32", "yaleb_ext_32x32",
+    "usps", "newsgroups20_counts", "orl_32x32", "yaleb_ext_32x32", "wisconsin", "led7digit",
+    "twonorm", "ring", "spambase", "phoneme", "segment", "vehicle", "optdigits",
 )  # fmt: skip
 IMAGES = (  # sets of pixels
     "digits", "usps", "mnist_test", "mnist_train", "yale_32x32", "orl_32x32", "yaleb_ext_32x32",
